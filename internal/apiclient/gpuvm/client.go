@@ -1,0 +1,207 @@
+// Package gpuvm speaks the VM service's HTTP API: one method a request. The contract stands in the provider's guide
+// "VM service"; its source is the seed page on sandbox provider plugins.
+package gpuvm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
+)
+
+// Client calls one VM service.
+type Client struct{ http *apiclient.Client }
+
+// New gives a client over a transport that carries the service's base URL and bearer token.
+func New(http *apiclient.Client) *Client { return &Client{http: http} }
+
+// Redact takes the secrets that the transport knows out of text.
+func (c *Client) Redact(text string) string { return c.http.Redact(text) }
+
+// Statuses of a VM, as the contract has them. Any other is taken as not final.
+const (
+	StatusBooting = "booting"
+	StatusRunning = "running"
+	StatusFailed  = "failed"
+)
+
+// VM is the service's answer about one machine.
+type VM struct {
+	ID     string            `json:"id"`
+	Status string            `json:"status"`
+	Image  string            `json:"image"`
+	Ports  map[string]string `json:"ports"`
+	VNCURL string            `json:"vnc_url"` // "" where the answer has none or null
+	Labels map[string]string `json:"labels"`
+	Error  string            `json:"error"`
+
+	Answered time.Time `json:"-"` // the service's clock: the answer's Date header (RFC 9110, section 6.6.1), zero where absent
+}
+
+// CreateRequest is the body of POST /v1/vms.
+type CreateRequest struct {
+	Image      string            `json:"image"`
+	CPU        float64           `json:"cpu"`
+	MemoryMB   int64             `json:"memory_mb"`
+	DiskGB     float64           `json:"disk_gb"`
+	TTLSeconds int64             `json:"ttl_seconds"`
+	Ports      []int64           `json:"ports"`
+	Labels     map[string]string `json:"labels"`
+	Priority   *int64            `json:"priority"`
+}
+
+// Replay is what a service says of the Idempotency-Key that a POST carried.
+type Replay int
+
+const (
+	ReplayUnknown  Replay = iota // no header: the service doesn't know keys
+	ReplayFirst                  // Idempotency-Replayed: false, the key was new
+	ReplayRepeated               // Idempotency-Replayed: true, the first answer once more
+)
+
+// MalformedError is an answer that isn't the shape the contract gives it. VM holds what could be read of it, above all
+// the id of a machine that may now exist.
+type MalformedError struct {
+	VM     VM
+	Reason string
+}
+
+func (e *MalformedError) Error() string {
+	return "the VM service's answer isn't a VM as its contract has it: " + e.Reason
+}
+
+// Create asks for a VM under the idempotency key. It is sent once where the service may have acted on it: what an open
+// outcome means is the caller's to find out. A *MalformedError may carry the id of a machine that was made.
+func (c *Client) Create(ctx context.Context, key string, body CreateRequest) (VM, Replay, error) {
+	answer, err := c.http.Do(ctx, apiclient.Request{
+		Method: http.MethodPost,
+		Path:   []string{"v1", "vms"},
+		Header: http.Header{"Idempotency-Key": {key}},
+		JSON:   body,
+	}, nil)
+	if err != nil {
+		return VM{}, ReplayUnknown, err
+	}
+	vm, err := decode(answer)
+	return vm, replayOf(answer.Header), err
+}
+
+func replayOf(h http.Header) Replay {
+	switch h.Get("Idempotency-Replayed") {
+	case "true":
+		return ReplayRepeated
+	case "false":
+		return ReplayFirst
+	}
+	return ReplayUnknown
+}
+
+// Get reads a VM.
+func (c *Client) Get(ctx context.Context, id string) (VM, error) {
+	vm, _, err := c.get(ctx, apiclient.Request{Method: http.MethodGet, Path: vmPath(id)})
+	return vm, err
+}
+
+// GetWait reads a VM and lets a service that can (RFC 7240, section 4.3) hold the answer up to wait, until the status
+// changes. It reports whether the service did.
+func (c *Client) GetWait(ctx context.Context, id string, wait, timeout time.Duration) (VM, bool, error) {
+	return c.get(ctx, apiclient.Request{
+		Method:  http.MethodGet,
+		Path:    vmPath(id),
+		Header:  http.Header{"Prefer": {"wait=" + strconv.Itoa(int(wait.Seconds()))}},
+		Timeout: timeout,
+	})
+}
+
+func (c *Client) get(ctx context.Context, r apiclient.Request) (VM, bool, error) {
+	answer, err := c.http.Do(ctx, r, nil)
+	if err != nil {
+		return VM{}, false, err
+	}
+	vm, err := decode(answer)
+	return vm, answer.Header.Get("Preference-Applied") == "wait", err
+}
+
+// ExecResult is how a command ended.
+type ExecResult struct {
+	ExitCode int    `json:"exit_code"`
+	Stdout   string `json:"stdout"`
+	Stderr   string `json:"stderr"`
+}
+
+// maxExecAnswer bounds what one command may print: 64 MiB of JSON.
+const maxExecAnswer = 64 << 20
+
+// Exec runs a command in the VM and waits for its end, however long: only ctx bounds it.
+func (c *Client) Exec(ctx context.Context, id string, argv []string) (ExecResult, error) {
+	var raw struct {
+		ExitCode *int   `json:"exit_code"`
+		Stdout   string `json:"stdout"`
+		Stderr   string `json:"stderr"`
+	}
+	_, err := c.http.Do(ctx, apiclient.Request{
+		Method:    http.MethodPost,
+		Path:      append(vmPath(id), "exec"),
+		JSON:      map[string][]string{"argv": argv},
+		Timeout:   apiclient.NoTimeout,
+		MaxAnswer: maxExecAnswer,
+	}, &raw)
+	if err != nil {
+		return ExecResult{}, err
+	}
+	if raw.ExitCode == nil {
+		return ExecResult{}, errors.New("the VM service's answer to exec has no exit_code, so whether the command succeeded is unknown")
+	}
+	return ExecResult{ExitCode: *raw.ExitCode, Stdout: raw.Stdout, Stderr: raw.Stderr}, nil
+}
+
+// WriteFile puts data at path in the VM, over what stands there.
+func (c *Client) WriteFile(ctx context.Context, id, path string, data []byte) error {
+	_, err := c.http.Do(ctx, apiclient.Request{
+		Method:      http.MethodPut,
+		Path:        append(vmPath(id), "files"),
+		Query:       url.Values{"path": {path}},
+		Body:        data,
+		ContentType: "application/octet-stream",
+	}, nil)
+	return err
+}
+
+// Delete asks for the VM's end. A VM that is gone already answers 404, which is an error here.
+func (c *Client) Delete(ctx context.Context, id string) error {
+	_, err := c.http.Do(ctx, apiclient.Request{Method: http.MethodDelete, Path: vmPath(id)}, nil)
+	return err
+}
+
+func vmPath(id string) []string { return []string{"v1", "vms", id} }
+
+// decode reads a VM. An answer of another shape is a *MalformedError with the id wherever one can be made out.
+func decode(answer *apiclient.Answer) (VM, error) {
+	var vm VM
+	if err := json.Unmarshal(answer.Body, &vm); err != nil {
+		// encoding/json fills what fits before and after a field that doesn't: an id beside a wrong status is kept.
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) && wrong.Field != "" {
+			return vm, &MalformedError{VM: vm, Reason: fmt.Sprintf("%s is a %s", wrong.Field, wrong.Value)}
+		}
+		return vm, &MalformedError{VM: vm, Reason: "it isn't a JSON object of the contract's shape"}
+	}
+	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
+		vm.Answered = date
+	}
+	switch {
+	case vm.ID == "." || vm.ID == "..": // such a path can't be asked for
+		return VM{}, &MalformedError{Reason: fmt.Sprintf("its id %q can't stand in a URL", vm.ID)}
+	case vm.ID == "":
+		return vm, &MalformedError{VM: vm, Reason: "it has no id"}
+	case vm.Status == "":
+		return vm, &MalformedError{VM: vm, Reason: "it has no status"}
+	}
+	return vm, nil
+}

@@ -1,0 +1,94 @@
+// Package opensandbox speaks the HTTP APIs of an OpenSandbox server and of the two services inside each sandbox, the
+// agent execd and the egress sidecar: one method a call. Their descriptions are the project's lifecycle, execd,
+// egress and diagnostics specifications; where a real server differs from them, the comments say so.
+package opensandbox
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
+)
+
+// KeyHeader carries the server's API key.
+const KeyHeader = "OPEN-SANDBOX-API-KEY"
+
+// The ports of the services inside every sandbox.
+const (
+	ExecdPort  = 44772
+	EgressPort = 18080
+)
+
+// Client calls one OpenSandbox server.
+type Client struct {
+	http   *apiclient.Client
+	scheme string
+}
+
+// New gives a client over a transport whose base URL is the one that BaseURL made. The base's scheme is also that of the
+// endpoints, which the server tells without one.
+func New(transport *apiclient.Client, base string) *Client {
+	scheme, _, _ := strings.Cut(base, "://")
+	return &Client{http: transport, scheme: scheme}
+}
+
+// WithRetry gives the same client over a transport with another retry setting.
+func (c *Client) WithRetry(transport *apiclient.Client) *Client {
+	return &Client{http: transport, scheme: c.scheme}
+}
+
+// Redact takes the secrets that the transport knows out of text.
+func (c *Client) Redact(text string) string { return c.http.Redact(text) }
+
+// BaseURL makes the base of the lifecycle API of the two settings that SDKs have: a domain, which may hold a scheme, a
+// port and a path, and the protocol for a domain without a scheme.
+func BaseURL(domain, protocol string) (string, error) {
+	domain = strings.TrimSpace(domain)
+	if !strings.Contains(domain, "://") {
+		domain = protocol + "://" + domain
+	}
+	base, err := url.Parse(domain)
+	if err != nil {
+		return "", fmt.Errorf("%q is no address: %w", domain, err)
+	}
+	base.Scheme = strings.ToLower(base.Scheme)
+	switch {
+	case base.Scheme != "http" && base.Scheme != "https":
+		return "", fmt.Errorf("%q: the protocol has to be http or https", domain)
+	case base.Host == "":
+		return "", fmt.Errorf("%q names no host", domain)
+	case base.User != nil, base.RawQuery != "", base.Fragment != "":
+		return "", fmt.Errorf("an address takes no user, query or fragment: use host, host:port or host/path")
+	}
+	base.Path = strings.TrimSuffix(strings.TrimRight(base.Path, "/"), "/v1") + "/v1"
+	base.RawPath = ""
+	return base.String(), nil
+}
+
+// MalformedError is an answer that isn't what its specification says. After a POST, what was asked for may exist.
+type MalformedError struct {
+	Asked  string // "GET /sandboxes/sb-1"
+	Reason string
+}
+
+func (e *MalformedError) Error() string {
+	return e.Asked + ": the answer isn't what the OpenSandbox API describes: " + e.Reason
+}
+
+// send does a request whose answer has no body worth reading.
+func (c *Client) send(ctx context.Context, method string, path ...string) error {
+	_, err := c.http.Do(ctx, apiclient.Request{Method: method, Path: path}, nil)
+	return err
+}
+
+func (c *Client) get(ctx context.Context, out any, path ...string) error {
+	_, err := c.http.Do(ctx, apiclient.Request{Method: http.MethodGet, Path: path}, out)
+	return err
+}
+
+func asked(method string, path ...string) string {
+	return method + " /" + strings.Join(path, "/")
+}
