@@ -1,0 +1,89 @@
+package gpuvm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
+	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/gpuvm"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/poll"
+)
+
+// FailedError is a VM that ended in status failed.
+type FailedError struct{ VM api.VM }
+
+func (e *FailedError) Error() string {
+	if e.VM.Error == "" {
+		return fmt.Sprintf("%s failed, and the service gives no reason", e.VM.ID)
+	}
+	return fmt.Sprintf("%s failed: %s", e.VM.ID, e.VM.Error)
+}
+
+// maxHold is how long a service is asked to hold the answer about a booting VM.
+const maxHold = 25 * time.Second
+
+// waitRunning follows a VM until it runs. failed is final; a status it doesn't know isn't.
+func (l *Lifecycle) waitRunning(ctx context.Context, vm api.VM, timeout time.Duration) (api.VM, error) {
+	if done, err := judge(vm); done {
+		return vm, err
+	}
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	err := poll.Until(ctx, l.pollOptions(vm.ID+" to run"), func(ctx context.Context) (poll.State, error) {
+		latest, held, err := l.API.GetWait(ctx, vm.ID, maxHold, maxHold+l.RequestTimeout)
+		if err != nil {
+			return poll.State{}, err
+		}
+		vm = latest
+		done, err := judge(vm)
+		return poll.State{Done: done, Status: vm.Status, Again: held}, err
+	})
+	return vm, err
+}
+
+func judge(vm api.VM) (done bool, err error) {
+	switch vm.Status {
+	case api.StatusRunning:
+		return true, nil
+	case api.StatusFailed:
+		return true, &FailedError{VM: vm}
+	}
+	return false, nil
+}
+
+// waitReady runs the readiness command until it succeeds. The VM may answer 5xx while its agent starts; a 4xx is final.
+func (l *Lifecycle) waitReady(ctx context.Context, id string, argv []string) error {
+	if len(argv) == 0 {
+		return nil
+	}
+	options := l.pollOptions("the readiness command in " + id + " to succeed")
+	options.Transient = math.MaxInt
+	return poll.Until(ctx, options, func(ctx context.Context) (poll.State, error) {
+		result, err := l.API.Exec(ctx, id, argv)
+		if err != nil {
+			return poll.State{}, err
+		}
+		last := fmt.Sprintf("exit code %d", result.ExitCode)
+		if output := Tail(result); output != "" {
+			last += ", its output ends:\n" + l.API.Redact(output)
+		}
+		return poll.State{Done: result.ExitCode == 0, Status: last}, nil
+	})
+}
+
+func (l *Lifecycle) pollOptions(what string) poll.Options {
+	return poll.Options{
+		Clock:    l.Clock,
+		What:     what,
+		Tolerate: apiclient.IsTransient,
+		Gone:     apiclient.IsGone,
+		Progress: func(ctx context.Context, elapsed time.Duration, last string) {
+			l.progress(ctx, "waiting for "+what, map[string]any{"elapsed": elapsed.Round(time.Second).String(), "last": last})
+		},
+	}
+}

@@ -1,0 +1,146 @@
+package gpuvm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
+	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/gpuvm"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/uuid"
+)
+
+// File is what is put into a new VM.
+type File struct {
+	Path string
+	Data []byte
+}
+
+// Spec is the VM that is wanted, and what has to be true of it before it counts as made.
+type Spec struct {
+	Request          api.CreateRequest
+	BootTimeout      time.Duration // 0: only the context bounds the boot
+	ReadinessCommand []string
+	Files            []File // uploaded in this order
+	SetupScript      string
+	KeepFailed       bool            // leave a machine that failed, for debugging
+	Noted            func(id string) // hears the id before anything else can fail
+}
+
+// Create makes exactly one VM and sees it through to usable. On any failure, interrupt or panic the error is a
+// *CreateError, which says what became of the machine.
+func (l *Lifecycle) Create(ctx context.Context, spec Spec) (vm api.VM, err error) {
+	failure := &CreateError{Key: uuid.New(), Labels: spec.Request.Labels}
+	defer func() {
+		if crash := recover(); crash != nil {
+			err = failure.at(failure.Stage, fmt.Errorf("the provider crashed: %v", crash))
+		}
+		if err != nil {
+			l.settle(ctx, failure, spec.KeepFailed)
+			err = failure
+		}
+	}()
+
+	failure.Stage = StageCreate
+	vm, err = l.createOnce(ctx, failure, spec.Request)
+	if err != nil {
+		return vm, failure.at(StageCreate, err)
+	}
+	if spec.Noted != nil {
+		spec.Noted(vm.ID)
+	}
+	born := vm.Answered
+
+	failure.Stage = StageBoot
+	if vm, err = l.waitRunning(ctx, vm, spec.BootTimeout); err != nil {
+		return vm, failure.at(StageBoot, err)
+	}
+	failure.Stage = StagePorts
+	if err := requirePorts(vm, spec.Request.Ports); err != nil {
+		return vm, failure.at(StagePorts, err)
+	}
+	failure.Stage = StageReadiness
+	if err := l.waitReady(ctx, vm.ID, spec.ReadinessCommand); err != nil {
+		return vm, failure.at(StageReadiness, err)
+	}
+	failure.Stage = StageFiles
+	if err := l.upload(ctx, vm.ID, spec.Files); err != nil {
+		return vm, failure.at(StageFiles, err)
+	}
+	failure.Stage = StageSetup
+	if err := l.RunScript(ctx, vm.ID, spec.SetupScript); err != nil {
+		return vm, failure.at(StageSetup, err)
+	}
+	vm.Answered = born
+	return vm, context.Cause(ctx)
+}
+
+// createOnce sends the create and, while its outcome is open, sends the same key again until the service says what
+// became of the first. A service that doesn't know keys makes a second VM then, which is deleted at once.
+func (l *Lifecycle) createOnce(ctx context.Context, failure *CreateError, body api.CreateRequest) (api.VM, error) {
+	// Cutting the request would lose the id of a machine that is being made.
+	post, done := outlive(ctx, postGrace)
+	defer done()
+
+	var open error
+	for attempt := 0; ; attempt++ {
+		vm, replay, err := l.API.Create(post, failure.Key, body)
+		failure.ID = vm.ID
+		switch {
+		case err == nil && open != nil && replay == api.ReplayUnknown:
+			failure.FirstUnknown = true
+			return vm, fmt.Errorf("the service doesn't honour Idempotency-Key, so whether an earlier attempt made a VM can't be known; the attempt that was answered made %s. The earlier attempt: %w", vm.ID, open)
+		case err == nil:
+			return vm, context.Cause(ctx)
+		case vm.ID != "": // an answer of another shape, with the id of what it made
+			failure.FirstUnknown = open != nil && replay == api.ReplayUnknown
+			return vm, err
+		case !outcomeOpen(err):
+			failure.FirstUnknown = open != nil
+			return vm, errors.Join(err, open)
+		}
+		open = err
+		if attempt >= l.Retries || ctx.Err() != nil && attempt > 0 {
+			failure.FirstUnknown = true
+			return vm, err
+		}
+		if err := l.Clock.Sleep(post, l.Backoff(attempt)); err != nil {
+			failure.FirstUnknown = true
+			return vm, open
+		}
+	}
+}
+
+// outcomeOpen says whether the service may have made a VM although no usable answer came.
+func outcomeOpen(err error) bool {
+	var malformed *api.MalformedError
+	if errors.As(err, &malformed) {
+		return true
+	}
+	var failed *apiclient.Error
+	return errors.As(err, &failed) && failed.Open()
+}
+
+// requirePorts sees that the service tells a URL for each port that was asked for.
+func requirePorts(vm api.VM, ports []int64) error {
+	var missing []int64
+	for _, port := range ports {
+		if vm.Ports[fmt.Sprint(port)] == "" {
+			missing = append(missing, port)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("the service gave no URL for exposed port %v of %s; it told %d port(s)", missing, vm.ID, len(vm.Ports))
+	}
+	return nil
+}
+
+func (l *Lifecycle) upload(ctx context.Context, id string, files []File) error {
+	for _, file := range files {
+		if err := l.API.WriteFile(ctx, id, file.Path, file.Data); err != nil {
+			return fmt.Errorf("uploading %s: %w", file.Path, err)
+		}
+	}
+	return nil
+}

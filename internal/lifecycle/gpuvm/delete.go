@@ -1,0 +1,67 @@
+package gpuvm
+
+import (
+	"context"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/poll"
+)
+
+// Delete ends a VM and waits until the service no longer knows it. One that is gone already is a success.
+func (l *Lifecycle) Delete(ctx context.Context, id string) error {
+	if err := l.API.Delete(ctx, id); apiclient.IsGone(err) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	options := l.pollOptions(id + " to be gone")
+	options.Gone = nil // a 404 is the end of this wait, not an early answer to sit out
+	return poll.Until(ctx, options, func(ctx context.Context) (poll.State, error) {
+		vm, err := l.API.Get(ctx, id)
+		if apiclient.IsGone(err) {
+			return poll.State{Done: true}, nil
+		}
+		return poll.State{Status: vm.Status}, err
+	})
+}
+
+// Teardown runs the script that a VM is to run before its end. skipped says why it couldn't run: a machine that isn't
+// running has nothing left to save.
+func (l *Lifecycle) Teardown(ctx context.Context, id, script string) (skipped string, err error) {
+	if script == "" {
+		return "", nil
+	}
+	vm, err := l.API.Get(ctx, id)
+	if apiclient.IsGone(err) {
+		return "it is gone already", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if done, err := judge(vm); !done || err != nil {
+		return "its status is " + vm.Status, nil
+	}
+	return "", l.RunScript(ctx, id, script)
+}
+
+// settle decides what becomes of the machine of a failed create, in a context of its own: the caller's may have ended.
+func (l *Lifecycle) settle(ctx context.Context, failure *CreateError, keep bool) {
+	switch {
+	case failure.ID == "" && failure.FirstUnknown:
+		failure.Fate = FateUnknown
+		return
+	case failure.ID == "":
+		failure.Fate = FateNeverMade
+		return
+	case keep && !failure.FirstUnknown:
+		failure.Fate = FateKept
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
+	defer cancel()
+	if failure.DeleteErr = l.Delete(ctx, failure.ID); failure.DeleteErr != nil {
+		failure.Fate = FateUndeleted
+		return
+	}
+	failure.Fate = FateDeleted
+}

@@ -1,0 +1,47 @@
+// Package gpuvm is the life of a GPU VM, from the request that makes it to the answer that it is gone. It knows nothing
+// of Terraform.
+package gpuvm
+
+import (
+	"context"
+	"time"
+
+	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/gpuvm"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/clock"
+)
+
+// Lifecycle makes, watches and ends the VMs of one service. The zero values of its settings are usable.
+type Lifecycle struct {
+	API     *api.Client
+	Clock   clock.Clock
+	Retries int // how often a create whose outcome is open is asked for again
+	Backoff func(attempt int) time.Duration
+
+	// RequestTimeout bounds one attempt of a request; a held GET gets it on top of its hold.
+	RequestTimeout time.Duration
+	// Progress hears what a wait is waiting for.
+	Progress func(ctx context.Context, message string, fields map[string]any)
+}
+
+const (
+	// postGrace is how long an interrupt waits for the answer of a create under way: cutting it would lose the id.
+	postGrace = 60 * time.Second
+	// cleanUpTimeout bounds the deletion of a machine that nobody is to keep.
+	cleanUpTimeout = 2 * time.Minute
+)
+
+func (l *Lifecycle) progress(ctx context.Context, message string, fields map[string]any) {
+	if l.Progress != nil {
+		l.Progress(ctx, message, fields)
+	}
+}
+
+// outlive gives a context that ends grace after ctx does, not with it.
+func outlive(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(grace, func() { cancel(context.Cause(ctx)) })
+		context.AfterFunc(longer, func() { timer.Stop() })
+	})
+	return longer, func() { stop(); cancel(context.Canceled) }
+}

@@ -1,0 +1,106 @@
+// Package plan holds what the resources' ModifyPlan methods share: which change replaces an object, what stays known,
+// how an imported object is adopted.
+package plan
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// Change is a planned change of an object that stands: its top-level attributes and blocks before, after, and as
+// configured.
+type Change struct {
+	State, Plan, Config map[string]tftypes.Value
+}
+
+// ChangeOf reads the change that a plan request asks about; ok is false where an object is made or destroyed.
+func ChangeOf(req resource.ModifyPlanRequest) (change Change, ok bool) {
+	if req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
+		return Change{}, false
+	}
+	return Change{State: fields(req.State.Raw), Plan: fields(req.Plan.Raw), Config: fields(req.Config.Raw)}, true
+}
+
+func fields(object tftypes.Value) map[string]tftypes.Value {
+	var f map[string]tftypes.Value
+	if object.IsNull() || !object.IsKnown() || object.As(&f) != nil {
+		return map[string]tftypes.Value{}
+	}
+	return f
+}
+
+// Of gives those of the named attributes that change in a way that matters. A default that fills a null isn't one (an
+// upgrade that adds a defaulted attribute must not rebuild a fleet), nor is null against empty.
+func (c Change) Of(names ...string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		before, after := c.State[name], c.Plan[name]
+		return before.Equal(after) || isEmpty(before) && isEmpty(after) || before.IsNull() && isEmpty(c.Config[name])
+	})
+}
+
+// isEmpty says whether a value is null, an empty text or an empty collection.
+func isEmpty(v tftypes.Value) bool {
+	if v.IsNull() {
+		return true
+	}
+	if !v.IsKnown() {
+		return false
+	}
+	switch {
+	case v.Type().Is(tftypes.String):
+		var text string
+		return v.As(&text) == nil && text == ""
+	case v.Type().Is(tftypes.List{}), v.Type().Is(tftypes.Set{}):
+		var elements []tftypes.Value
+		return v.As(&elements) == nil && len(elements) == 0
+	case v.Type().Is(tftypes.Map{}):
+		var elements map[string]tftypes.Value
+		return v.As(&elements) == nil && len(elements) == 0
+	}
+	return false
+}
+
+// Keep plans the named computed attributes as they stand in the state, whatever else changes. The framework's
+// UseStateForUnknown leaves a null in state unknown; what can't change stays null here.
+func (c Change) Keep(ctx context.Context, resp *resource.ModifyPlanResponse, names ...string) {
+	kept, err := tftypes.Transform(resp.Plan.Raw, func(at *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
+		steps := at.Steps()
+		if len(steps) != 1 {
+			return v, nil
+		}
+		if name, ok := steps[0].(tftypes.AttributeName); ok && slices.Contains(names, string(name)) {
+			return c.State[string(name)], nil
+		}
+		return v, nil
+	})
+	if err != nil {
+		resp.Diagnostics.AddError("The plan can't be made", "Keeping computed attributes failed: "+err.Error())
+		return
+	}
+	resp.Plan.Raw = kept
+}
+
+// Replace marks the named attributes: their change replaces the object.
+func Replace(resp *resource.ModifyPlanResponse, names ...string) {
+	for _, name := range names {
+		resp.RequiresReplace = append(resp.RequiresReplace, path.Root(name))
+	}
+}
+
+// Known is an object with every unknown made null: what can be kept of a plan whose apply failed.
+func Known(object tftypes.Value) tftypes.Value {
+	known, err := tftypes.Transform(object, func(_ *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
+		if !v.IsKnown() {
+			return tftypes.NewValue(v.Type(), nil), nil
+		}
+		return v, nil
+	})
+	if err != nil {
+		return object
+	}
+	return known
+}

@@ -1,0 +1,31 @@
+package plan
+
+import (
+	"context"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// ReplaceByStatus plans a replacement for a reason that no configured attribute shows, such as a failed machine or a
+// local file whose content changed. Terraform heeds RequiresReplace only on an attribute whose planned value differs
+// from its state, so status is planned unknown.
+func ReplaceByStatus(ctx context.Context, resp *resource.ModifyPlanResponse) {
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())...)
+	Replace(resp, "status")
+}
+
+// Adopt plans an imported object's first apply: status is planned unknown so that Update runs, whatever the
+// configuration says, and ends the adoption there; unverified names the attributes that are taken over from the
+// configuration without a look at the service.
+func Adopt(ctx context.Context, resp *resource.ModifyPlanResponse, what string, unverified []string) {
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())...)
+	if len(unverified) == 0 {
+		return
+	}
+	resp.Diagnostics.AddWarning("Imported "+what+": some settings can't be verified",
+		"The service doesn't tell them, so the first apply after an import takes them from the configuration as they are and sends nothing: "+
+			strings.Join(unverified, ", ")+".\n\nWhat to do: see that they are what the "+what+" was made with. A change after this apply replaces it.")
+}

@@ -1,0 +1,55 @@
+package program
+
+import (
+	"context"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+)
+
+// protocol is all that the framework's server serves.
+type protocol interface {
+	tfprotov6.ProviderServer
+	tfprotov6.ListResourceServer
+	tfprotov6.ActionServer
+}
+
+// watched is a provider server that knows which of its calls, that may have a machine to clean up, are under way.
+type watched struct {
+	protocol
+	underWay sync.WaitGroup
+}
+
+func watch(server tfprotov6.ProviderServer) *watched {
+	return &watched{protocol: server.(protocol)}
+}
+
+func (w *watched) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
+	w.underWay.Add(1)
+	defer w.underWay.Done()
+	return w.protocol.ApplyResourceChange(ctx, req)
+}
+
+func (w *watched) OpenEphemeralResource(ctx context.Context, req *tfprotov6.OpenEphemeralResourceRequest) (*tfprotov6.OpenEphemeralResourceResponse, error) {
+	w.underWay.Add(1)
+	defer w.underWay.Done()
+	return w.protocol.OpenEphemeralResource(ctx, req)
+}
+
+// endWithParent ends the program when Terraform was killed and left it behind. What is under way then has lost its
+// connection, so it is cleaning up; that may finish.
+func (w *watched) endWithParent() {
+	parent := os.Getppid()
+	for os.Getppid() == parent {
+		time.Sleep(time.Second)
+	}
+	done := make(chan struct{})
+	go func() { w.underWay.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(orphanTimeout):
+	}
+	os.Exit(1)
+}

@@ -1,0 +1,45 @@
+package gpuvminstance
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// ValidateConfig refuses what is wrong whatever the service says.
+func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var config model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	refuseUnenforceable(config.NetworkPolicy, &resp.Diagnostics)
+}
+
+// refuseUnenforceable refuses a network policy that the service would silently not enforce: anything but allowing all.
+// What isn't known yet passes, and is judged again before the request.
+func refuseUnenforceable(policy types.Object, diags *diag.Diagnostics) {
+	if policy.IsNull() || policy.IsUnknown() {
+		return
+	}
+	at := path.Root("network_policy")
+	action, _ := policy.Attributes()["default_action"].(types.String)
+	if action.IsNull() {
+		diags.AddAttributeError(at.AtName("default_action"), "Network policy has no default_action", "A network_policy block needs default_action = \"allow\": the VM service can enforce no other. Or leave the block out.")
+	} else if !action.IsUnknown() && action.ValueString() != "allow" {
+		refuse(diags, at.AtName("default_action"), "default_action = \""+action.ValueString()+"\"")
+	}
+	egress, _ := policy.Attributes()["egress"].(types.List)
+	for i, element := range egress.Elements() {
+		rule, _ := element.(types.Object)
+		action, _ := rule.Attributes()["action"].(types.String)
+		if !action.IsUnknown() && !action.IsNull() && action.ValueString() != "allow" {
+			refuse(diags, at.AtName("egress").AtListIndex(i).AtName("action"), "an egress rule with action = \""+action.ValueString()+"\"")
+		}
+	}
+}
+
+func refuse(diags *diag.Diagnostics, at path.Path, what string) {
+	diags.AddAttributeError(at, "The VM service can't enforce this network policy",
+		what+" asks for a restriction, and the machine would have full network access all the same, so no machine is made.\n\nWhat to do: allow all, or put the restriction into the image or the network that the service runs in.")
+}

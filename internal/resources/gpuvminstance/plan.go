@@ -1,0 +1,83 @@
+package gpuvminstance
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/gpuvm"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/labels"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/upload"
+)
+
+// ModifyPlan says what a change means before anything is sent: which computed values stay known, what replaces the
+// instance, and how an imported one is adopted.
+func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	var planned model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &planned)...)
+	refuseUnenforceable(planned.NetworkPolicy, &resp.Diagnostics)
+	sources := upload.PlanSources(planned.Files, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	change, standing := plan.ChangeOf(req)
+	if !standing {
+		r.planNew(ctx, planned, resp)
+		return
+	}
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	change.Keep(ctx, resp, computed...)
+	switch {
+	case state.Status.ValueString() == api.StatusFailed:
+		plan.ReplaceByStatus(ctx, resp)
+	case private.IsImported(ctx, req.Private):
+		r.planAdoption(ctx, change, planned, state, resp)
+	default:
+		plan.Replace(resp, change.Of(replacing...)...)
+		replaceChangedSources(ctx, req.Private, sources, resp)
+	}
+}
+
+// planNew shows of an instance that is to be made what can be known.
+func (r *Resource) planNew(ctx context.Context, planned model, resp *resource.ModifyPlanResponse) {
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("ports"), plan.Ports(planned.ExposedPorts))...)
+	effective := labels.Effective(ctx, planned.Labels, r.service.DefaultLabels, &resp.Diagnostics)
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("effective_labels"), effective)...)
+}
+
+// planAdoption takes an imported instance over. Its ports and labels are compared with the service, all else is
+// believed to be as configured.
+func (r *Resource) planAdoption(ctx context.Context, change plan.Change, planned, state model, resp *resource.ModifyPlanResponse) {
+	own, ownKnown := labels.FromMap(planned.Labels)
+	defaults, _ := labels.FromMap(r.service.DefaultLabels)
+	live, _ := labels.FromMap(state.EffectiveLabels)
+	if missing := labels.Missing(own, live); !ownKnown || len(missing) > 0 {
+		plan.Replace(resp, "labels")
+	}
+	plan.Replace(resp, change.Of("exposed_ports")...)
+	effective := labels.ToMap(ctx, labels.Restrict(live, own, defaults), &resp.Diagnostics)
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("effective_labels"), effective)...)
+	plan.Adopt(ctx, resp, "instance", change.Of(unverified...))
+}
+
+// replaceChangedSources replaces an instance that holds an older content of a local file.
+func replaceChangedSources(ctx context.Context, notes private.State, sources map[string]string, resp *resource.ModifyPlanResponse) {
+	var uploaded map[string]string
+	private.Get(ctx, notes, private.SourceHashes, &uploaded)
+	changed := upload.Changed(uploaded, sources)
+	if len(changed) == 0 {
+		return
+	}
+	plan.ReplaceByStatus(ctx, resp)
+	resp.Diagnostics.AddAttributeWarning(path.Root("files"), "A source file changed, so the machine is replaced",
+		"The machine was made with another content of "+strings.Join(slices.Compact(changed), ", ")+" than the local source has now.")
+}

@@ -1,0 +1,286 @@
+// Package gpuvminstance is the resource gpuvm_instance.
+package gpuvminstance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/connection"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/labels"
+	lifecycle "github.com/agentenv/terraform-provider-gpuvm/internal/lifecycle/gpuvm"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/upload"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = &Resource{}
+	_ resource.ResourceWithIdentity       = &Resource{}
+	_ resource.ResourceWithImportState    = &Resource{}
+	_ resource.ResourceWithModifyPlan     = &Resource{}
+	_ resource.ResourceWithValidateConfig = &Resource{}
+)
+
+// Resource is gpuvm_instance.
+type Resource struct{ service *connection.GPUVM }
+
+// New gives the resource, not yet configured.
+func New() resource.Resource { return &Resource{} }
+
+// Metadata names the type.
+func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_instance"
+}
+
+// Configure takes the service over from the provider.
+func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
+	r.service, _ = req.ProviderData.(*connection.GPUVM)
+}
+
+// Timeouts where the timeouts block doesn't say.
+const (
+	createTimeout = 60 * time.Minute // all of create but the boot, which boot_timeout_seconds bounds
+	readTimeout   = 2 * time.Minute
+	deleteTimeout = 10 * time.Minute
+)
+
+// Create makes the instance and sees it through to usable. What fails after the machine was made leaves it deleted, or
+// tainted in the state; never unknown to both.
+func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer diagnose.Panic(&resp.Diagnostics)
+	var planned, config model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &planned)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	refuseUnenforceable(planned.NetworkPolicy, &resp.Diagnostics)
+	service := r.service.Lifecycle(&resp.Diagnostics)
+	spec, attributed := r.spec(ctx, &planned, config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	total, boot := r.createTimeouts(ctx, planned, &resp.Diagnostics)
+	spec.BootTimeout = boot
+	spec.Noted = func(id string) { note(ctx, req, resp, id) }
+	ctx, cancel := context.WithTimeout(ctx, total)
+	defer cancel()
+
+	vm, err := service.Create(ctx, spec.Spec)
+	if err != nil {
+		r.reportFailedCreate(ctx, req, resp, err)
+		return
+	}
+	planned.created(ctx, vm, attributed, &resp.Diagnostics)
+	resp.Diagnostics.Append(resp.State.Set(ctx, planned)...)
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity{ID: planned.ID})...)
+	private.Set(ctx, resp.Private, private.Labels, vm.Labels, &resp.Diagnostics)
+	private.Set(ctx, resp.Private, private.SourceHashes, spec.sourceHashes, &resp.Diagnostics)
+}
+
+// Read refreshes the instance. One that is gone leaves the state; one that failed stays, with its error.
+func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	defer diagnose.Panic(&resp.Diagnostics)
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	service := r.service.Lifecycle(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	timeout, diags := state.Timeouts.Read(ctx, readTimeout)
+	resp.Diagnostics.Append(diags...)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	// Terraform 1.11 wants the identity even of what is dropped from the state.
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity{ID: state.ID})...)
+	vm, err := service.API.Get(ctx, state.ID.ValueString())
+	switch {
+	case apiclient.IsGone(err):
+		resp.State.RemoveResource(ctx)
+		return
+	case err != nil:
+		diagnose.GPUVM.Error(&resp.Diagnostics, "Instance "+state.ID.ValueString()+" can't be read", err)
+		return
+	}
+	if state.Status.IsNull() && private.IsImported(ctx, req.Private) {
+		refuseUnfinishedImport(vm.Status, state.ID.ValueString(), &resp.Diagnostics)
+		state.imported(ctx, vm, &resp.Diagnostics)
+	}
+	var first map[string]string
+	if private.Get(ctx, req.Private, private.Labels, &first) {
+		state.drifted(ctx, first, vm.Labels, &resp.Diagnostics)
+	}
+	state.observe(vm)
+	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+}
+
+// Update notes changes that need no request, and completes the adoption of an imported instance.
+func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer diagnose.Panic(&resp.Diagnostics)
+	var planned model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &planned)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if private.IsImported(ctx, req.Private) {
+		r.adopt(ctx, &planned, resp)
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, planned)...)
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity{ID: planned.ID})...)
+}
+
+// adopt reads the imported instance once more, and notes what later drift is judged against.
+func (r *Resource) adopt(ctx context.Context, planned *model, resp *resource.UpdateResponse) {
+	service := r.service.Lifecycle(&resp.Diagnostics)
+	hashes := upload.PlanSources(planned.Files, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	vm, err := service.API.Get(ctx, planned.ID.ValueString())
+	if err != nil {
+		diagnose.GPUVM.Error(&resp.Diagnostics, "Imported instance "+planned.ID.ValueString()+" can't be adopted", err)
+		return
+	}
+	planned.Status = types.StringValue(vm.Status)
+	private.Set(ctx, resp.Private, private.Labels, vm.Labels, &resp.Diagnostics)
+	private.Set(ctx, resp.Private, private.SourceHashes, hashes, &resp.Diagnostics)
+	private.Clear(ctx, resp.Private, private.Imported, &resp.Diagnostics)
+}
+
+// Delete runs the teardown script, ends the instance and waits until the service no longer knows it.
+func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	defer diagnose.Panic(&resp.Diagnostics)
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	service := r.service.Lifecycle(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	timeout, diags := state.Timeouts.Delete(ctx, deleteTimeout)
+	resp.Diagnostics.Append(diags...)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	id := state.ID.ValueString()
+	skipped, err := service.Teardown(ctx, id, state.TeardownScript.ValueString())
+	if err != nil {
+		diagnose.GPUVM.AttributeError(&resp.Diagnostics, path.Root("teardown_script"), "Teardown of "+id+" failed",
+			fmt.Errorf("%w\n\nThe machine was not destroyed, and is still in the state. Correct the script, or take teardown_script away and apply, then destroy again", err))
+		return
+	}
+	if skipped != "" {
+		resp.Diagnostics.AddAttributeWarning(path.Root("teardown_script"), "Teardown script was skipped", "It can't run in "+id+": "+skipped+".")
+	}
+	if err := service.Delete(ctx, id); err != nil {
+		diagnose.GPUVM.Error(&resp.Diagnostics, "Instance "+id+" was not destroyed",
+			fmt.Errorf("%w\n\nIt is still in the state; destroy again", err))
+	}
+}
+
+// ImportState takes an id. The first apply after it adopts the instance.
+func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	defer diagnose.Panic(&resp.Diagnostics)
+	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("id"), path.Root("id"), req, resp)
+	private.Set(ctx, resp.Private, private.Imported, true, &resp.Diagnostics)
+}
+
+// reportFailedCreate says what failed and what became of the machine, and keeps one that stands in the state.
+func (r *Resource) reportFailedCreate(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse, err error) {
+	var failure *lifecycle.CreateError
+	if !errors.As(err, &failure) {
+		diagnose.GPUVM.Error(&resp.Diagnostics, "Instance was not created", err)
+		return
+	}
+	diagnose.GPUVM.AttributeError(&resp.Diagnostics, path.Root(stageAttribute[failure.Stage]), stageSummary[failure.Stage], err)
+	if failure.Stands() {
+		note(ctx, req, resp, failure.ID)
+	} else {
+		resp.State.RemoveResource(ctx)
+	}
+}
+
+// note writes the id into the state before anything else can fail: whatever ends the create then, Terraform knows the
+// machine, and Read and Delete work from the id alone.
+func note(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse, id string) {
+	resp.State.Raw = plan.Known(req.Plan.Raw)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), id)...)
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity{ID: types.StringValue(id)})...)
+}
+
+var stageSummary = map[lifecycle.Stage]string{
+	lifecycle.StageCreate:    "Instance was not created",
+	lifecycle.StageBoot:      "Instance did not boot",
+	lifecycle.StagePorts:     "Instance lacks an exposed port",
+	lifecycle.StageReadiness: "Instance did not become ready",
+	lifecycle.StageFiles:     "File upload failed",
+	lifecycle.StageSetup:     "Setup script failed",
+}
+
+var stageAttribute = map[lifecycle.Stage]string{
+	lifecycle.StageCreate:    "image",
+	lifecycle.StageBoot:      "image",
+	lifecycle.StagePorts:     "exposed_ports",
+	lifecycle.StageReadiness: "readiness_command",
+	lifecycle.StageFiles:     "files",
+	lifecycle.StageSetup:     "setup_script",
+}
+
+// refuseUnfinishedImport: a booting machine tells no ports, and an instance imported so would seem to lack them.
+func refuseUnfinishedImport(status, id string, diags *diag.Diagnostics) {
+	if status == "booting" {
+		diags.AddError("Instance "+id+" is still booting", "Its ports aren't known before it runs, so it can't be imported yet.\n\nWhat to do: import it again once it runs.")
+	}
+}
+
+// spec is what the lifecycle is to make: the request, and the work in the new machine. Contents come from the
+// configuration, since no plan holds write-only ones.
+type spec struct {
+	lifecycle.Spec
+	sourceHashes map[string]string
+}
+
+func (r *Resource) spec(ctx context.Context, planned *model, config model, diags *diag.Diagnostics) (spec, map[string]string) {
+	attribution, _ := r.service.Attribution(diags)
+	own, _ := labels.FromMap(planned.Labels)
+	defaults, _ := labels.FromMap(r.service.DefaultLabels)
+	if planned.EffectiveLabels.IsUnknown() {
+		planned.EffectiveLabels = labels.ToMap(ctx, labels.Merge(defaults, own), diags)
+	}
+	effective, _ := labels.FromMap(planned.EffectiveLabels)
+
+	var readiness []string
+	diags.Append(planned.ReadinessCommand.ElementsAs(ctx, &readiness, false)...)
+	files := upload.Files(config.Files, diags)
+	s := spec{sourceHashes: upload.SourceHashes(files)}
+	s.Request = planned.request(labels.Merge(attribution, effective))
+	s.ReadinessCommand = readiness
+	s.SetupScript = planned.SetupScript.ValueString()
+	s.KeepFailed = planned.OnCreateFailure.ValueString() == onFailureKeep
+	for _, file := range files {
+		s.Files = append(s.Files, lifecycle.File{Path: file.Path, Data: file.Data})
+	}
+	return s, labels.Without(attribution, effective)
+}
+
+// createTimeouts gives the bound of all of create and, where the timeouts block gives none, that of the boot.
+func (r *Resource) createTimeouts(ctx context.Context, planned model, diags *diag.Diagnostics) (total, boot time.Duration) {
+	const absent = 0
+	total, d := planned.Timeouts.Create(ctx, absent)
+	diags.Append(d...)
+	if total == absent {
+		return createTimeout + r.service.BootTimeout, r.service.BootTimeout
+	}
+	return total, 0
+}

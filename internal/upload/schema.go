@@ -1,0 +1,121 @@
+package upload
+
+import (
+	"context"
+	"encoding/base64"
+	"maps"
+	"path"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// FilesAttribute is the schema of the files attribute; more are the keys that one provider adds.
+func FilesAttribute(more map[string]schema.Attribute) schema.MapNestedAttribute {
+	attributes := map[string]schema.Attribute{
+		"content": schema.StringAttribute{
+			MarkdownDescription: "The file's text. It stands in the state; use `content_wo` for a secret.",
+			Optional:            true, Sensitive: true,
+		},
+		"content_base64": schema.StringAttribute{
+			MarkdownDescription: "The file's bytes in base64, for what isn't text. It stands in the state.",
+			Optional:            true, Sensitive: true,
+			Validators: []validator.String{Base64()},
+		},
+		"content_wo": schema.StringAttribute{
+			MarkdownDescription: "The file's text, write-only: it stands in no state and no plan. Raise `files_wo_version` when it changes.",
+			Optional:            true, Sensitive: true, WriteOnly: true,
+		},
+		"source": schema.StringAttribute{
+			MarkdownDescription: "Path of a local file to upload. It is read at plan, and a changed content replaces the machine.",
+			Optional:            true,
+		},
+	}
+	maps.Copy(attributes, more)
+	return schema.MapNestedAttribute{
+		MarkdownDescription: "Files to put into the machine once it is ready, in path order, by their absolute path there. Each has exactly one of `content`, `content_base64`, `content_wo` and `source`. A change replaces the machine. Defaults to none.",
+		Optional:            true,
+		Validators:          []validator.Map{mapvalidator.KeysAre(AbsolutePath())},
+		NestedObject: schema.NestedAttributeObject{
+			Attributes: attributes,
+			Validators: []validator.Object{oneContent{}},
+		},
+	}
+}
+
+// oneContent is a validator: exactly one of the content attributes is given.
+type oneContent struct{}
+
+var contentNames = []string{"content", "content_base64", "content_wo", "source"}
+
+func (oneContent) Description(context.Context) string {
+	return "exactly one of " + strings.Join(contentNames, ", ") + " is given"
+}
+
+func (v oneContent) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+func (v oneContent) ValidateObject(ctx context.Context, req validator.ObjectRequest, resp *validator.ObjectResponse) {
+	if req.ConfigValue.IsNull() {
+		resp.Diagnostics.AddAttributeError(req.Path, "File is null", "Leave the path out of files, or say what the file holds: "+v.Description(ctx)+".")
+	}
+	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
+		return
+	}
+	var given []string
+	unknown := false
+	for _, name := range contentNames {
+		text, _ := req.ConfigValue.Attributes()[name].(types.String)
+		unknown = unknown || text.IsUnknown()
+		if !text.IsNull() && !text.IsUnknown() {
+			given = append(given, name)
+		}
+	}
+	switch {
+	case len(given) > 1:
+		resp.Diagnostics.AddAttributeError(req.Path, "File has more than one content", "A file takes exactly one of "+strings.Join(contentNames, ", ")+"; this one has "+strings.Join(given, " and ")+".")
+	case len(given) == 0 && !unknown:
+		resp.Diagnostics.AddAttributeError(req.Path, "File has no content", "A file takes exactly one of "+strings.Join(contentNames, ", ")+"; this one has none (a misspelt key counts as none).")
+	}
+}
+
+// AbsolutePath is a validator of a path in a machine.
+func AbsolutePath() validator.String { return absolutePath{} }
+
+type absolutePath struct{}
+
+func (absolutePath) Description(context.Context) string {
+	return "is an absolute path of a file, such as /etc/motd"
+}
+
+func (v absolutePath) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+func (v absolutePath) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	at := req.ConfigValue.ValueString()
+	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
+		return
+	}
+	if !path.IsAbs(at) || strings.HasSuffix(at, "/") || strings.ContainsRune(at, 0) || path.Clean(at) != at {
+		resp.Diagnostics.AddAttributeError(req.Path, "Path isn't usable", "The path "+at+" must be one that "+v.Description(ctx)+", without . or .. or double slashes.")
+	}
+}
+
+// Base64 is a validator of standard base64 (RFC 4648, section 4). Its message shows no content.
+func Base64() validator.String { return isBase64{} }
+
+type isBase64 struct{}
+
+func (isBase64) Description(context.Context) string { return "is standard base64" }
+
+func (v isBase64) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+func (isBase64) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
+		return
+	}
+	if _, err := base64.StdEncoding.DecodeString(req.ConfigValue.ValueString()); err != nil {
+		resp.Diagnostics.AddAttributeError(req.Path, "Content isn't base64", "It has to be standard base64 (RFC 4648, section 4), as base64encode and filebase64 give: "+err.Error()+".")
+	}
+}
