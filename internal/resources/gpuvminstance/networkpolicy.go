@@ -1,20 +1,10 @@
 package gpuvminstance
 
 import (
-	"context"
-
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
-
-// ValidateConfig refuses what is wrong whatever the service says.
-func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	var config model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
-	refuseUnenforceable(config.NetworkPolicy, &resp.Diagnostics)
-}
 
 // refuseUnenforceable refuses a network policy that the service would silently not enforce: anything but allowing all.
 // What isn't known yet passes, and is judged again before the request.

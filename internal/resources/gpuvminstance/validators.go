@@ -4,9 +4,20 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
 )
+
+// ValidateConfig refuses what is wrong whatever the service says.
+func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var config model
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	refuseUnenforceable(config.NetworkPolicy, &resp.Diagnostics)
+	plan.RefuseTimeouts(config.Timeouts.Object, &resp.Diagnostics)
+}
 
 // moreThanZero is a validator of sizes: the stock one has only "at least".
 type moreThanZero struct{}
