@@ -1,0 +1,168 @@
+package apiclient
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"time"
+)
+
+// maxErrorAnswer in bytes is how much of an error's body is read; after a longer one the connection is given up.
+const maxErrorAnswer = 256 << 10
+
+// attempt sends once, within the attempt's timeout, and reads the answer into c.answer, but for one that is to be streamed.
+func (c *call) attempt(req *http.Request) (*http.Response, error) {
+	parent := req.Context()
+	ctx, cancel := context.WithCancelCause(parent)
+	timer := time.AfterFunc(c.bound(), func() { cancel(&timeoutError{c.bound()}) })
+	var connected, reused bool // both are set before RoundTrip returns, by its own goroutine
+	sent := req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+		connected, reused = true, info.Reused
+	}}))
+	sent.GetBody = nil // with it net/http would repeat a request by itself when its connection breaks, also a POST with an Idempotency-Key
+	c.answer = nil
+	resp, err := c.transport.RoundTrip(sent)
+	c.unsent = err != nil && (!connected || !reused && refusedHandshake(err))
+	if err == nil {
+		c.answer = &Answer{Status: resp.StatusCode, Header: resp.Header}
+		if c.stream && resp.StatusCode < 300 && timer.Stop() {
+			resp.Body = &openBody{resp.Body, parent, cancel}
+			return resp, nil
+		}
+		err = c.read(resp)
+	}
+	timer.Stop()
+	defer cancel(nil)
+	switch {
+	case err == nil:
+		return resp, nil
+	case parent.Err() != nil:
+		return nil, endOf(parent)
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	default:
+		return nil, explained(err)
+	}
+}
+
+// bound is how long an attempt may take; 292 years stand for none.
+func (c *call) bound() time.Duration {
+	timeout := c.timeout
+	if c.request.Timeout != 0 {
+		timeout = c.request.Timeout
+	}
+	if timeout <= 0 {
+		timeout = math.MaxInt64
+	}
+	return timeout
+}
+
+// read takes in the body, to its end where it is short enough, so that the connection can be used again. Whatever becomes of an error's
+// body, its status stands.
+func (c *call) read(resp *http.Response) error {
+	isError := resp.StatusCode >= 300
+	limit := c.request.MaxAnswer
+	switch {
+	case isError:
+		limit = maxErrorAnswer
+	case limit <= 0:
+		limit = defaultMaxAnswer
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, min(limit, math.MaxInt64-1)+1))
+	_ = resp.Body.Close() // nothing is left to lose
+	resp.Body = http.NoBody
+	tooLong := int64(len(body)) > limit
+	c.answer.Body = body[:min(int64(len(body)), limit)]
+	switch {
+	case isError:
+		return nil
+	case err != nil:
+		return fmt.Errorf("the answer was cut short: %w", err)
+	case tooLong:
+		return &final{err: fmt.Errorf("the answer is longer than %d bytes", limit)}
+	case c.out != nil:
+		return decode(c.answer, c.out)
+	}
+	return nil
+}
+
+func decode(answer *Answer, out any) error {
+	err := json.Unmarshal(answer.Body, out)
+	if err == nil {
+		return nil
+	}
+	garbled := fmt.Errorf("%w (%d bytes of type %q): %w", ErrGarbled, len(answer.Body), readable(answer.Header.Get("Content-Type"), 80), err)
+	var mismatch *json.UnmarshalTypeError
+	if errors.As(err, &mismatch) { // whole and well-formed: it will be the same the next time
+		return &final{err: garbled}
+	}
+	return garbled
+}
+
+// openBody is a streamed answer's body, which its caller closes.
+type openBody struct {
+	io.ReadCloser
+	parent context.Context //nolint:containedctx // tells why a Read was cut short
+	cancel context.CancelCauseFunc
+}
+
+func (b *openBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) && b.parent.Err() != nil {
+		err = endOf(b.parent)
+	}
+	return n, err
+}
+
+func (b *openBody) Close() error {
+	b.cancel(nil)
+	return b.ReadCloser.Close()
+}
+
+// timeoutError is the end of one attempt, not of the operation: it isn't context.DeadlineExceeded.
+type timeoutError struct{ after time.Duration }
+
+func (e *timeoutError) Error() string { return "no complete answer within " + e.after.String() }
+
+func (e *timeoutError) Timeout() bool { return true }
+
+// refusedHandshake reports whether the service ended the TLS handshake with an alert. One that wants a client certificate does so in TLS 1.3
+// when the client already takes the connection for established; it has read no request by then.
+func refusedHandshake(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error"
+}
+
+// explained says what a user can do about a TLS failure, none of which goes away by itself.
+func explained(err error) error {
+	var (
+		unknown  x509.UnknownAuthorityError
+		wrong    x509.HostnameError
+		invalid  x509.CertificateInvalidError
+		unproved *tls.CertificateVerificationError
+		plain    tls.RecordHeaderError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		return &final{err, "set ca_certificate to the PEM certificate of the authority that signed the service's"}
+	case errors.As(err, &wrong):
+		return &final{err, "the service's certificate is for another name; check the host in base_url"}
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return &final{err, "the service's certificate must be renewed, unless this machine's clock is wrong"}
+	case errors.As(err, &unproved):
+		return &final{err, "the service's certificate can't be trusted"}
+	case errors.As(err, &plain):
+		return &final{err, "the service does not speak TLS there; check scheme and port of base_url"}
+	case refusedHandshake(err):
+		return &final{err, "the service refused the TLS connection; where it wants a client certificate, set client_certificate and client_key"}
+	}
+	return err
+}
