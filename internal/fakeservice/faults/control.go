@@ -72,7 +72,8 @@ func decode(body []byte, contentType string) ([]Fault, error) {
 	switch {
 	case strings.HasPrefix(text, "["):
 		var many []Fault
-		return many, json.Unmarshal(body, &many)
+		err := json.Unmarshal(body, &many)
+		return many, err
 	case strings.HasPrefix(text, "{") || media == "application/json":
 		var one Fault
 		err := json.Unmarshal(body, &one)

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"fmt"
 	"html"
@@ -129,8 +128,7 @@ func (a *answer) Flush()                         {}
 // handle lets the service do what was asked and keeps its answer back.
 func (in *injection) handle() *answer {
 	a := &answer{header: in.w.Header().Clone(), status: http.StatusOK}
-	// The service goes on when the client has gone meanwhile: what it does is then unknown to the client, which is the point.
-	in.next.ServeHTTP(a, in.r.WithContext(context.WithoutCancel(in.r.Context())))
+	in.next.ServeHTTP(a, in.r)
 	return a
 }
 
