@@ -71,3 +71,8 @@ func root() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..")
 }
+
+// required is the block that names a provider's source, as a user's configuration does.
+func required(provider string) string {
+	return "terraform {\n  required_providers {\n    " + provider + " = {\n      source = \"registry.terraform.io/agentenv/" + provider + "\"\n    }\n  }\n}\n"
+}

@@ -37,7 +37,7 @@ func NewGPUVM(t *testing.T, set ...func(*fake.Options)) *GPUVM {
 
 // Provider is a provider block for the service; more stands inside it.
 func (g *GPUVM) Provider(more ...string) string {
-	text := fmt.Sprintf("provider \"gpuvm\" {\n  base_url = %q\n  api_token = %q\n", g.URL, g.Token)
+	text := required("gpuvm") + fmt.Sprintf("provider \"gpuvm\" {\n  base_url = %q\n  api_token = %q\n", g.URL, g.Token)
 	for _, line := range more {
 		text += "  " + line + "\n"
 	}

@@ -71,7 +71,7 @@ func NewGPUVM(model GPUVMModel, userAgent string, diags *diag.Diagnostics) *GPUV
 			API:            api.New(transport),
 			Clock:          clock.System(),
 			Retries:        config.MaxRetries,
-			Backoff:        func(int) time.Duration { return time.Second },
+			Backoff:        transport.Backoff,
 			RequestTimeout: config.RequestTimeout,
 			Progress:       logProgress,
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/attr/xattr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
@@ -31,6 +32,10 @@ func (Type) Equal(other attr.Type) bool {
 
 // String names the type in messages.
 func (Type) String() string { return "wholenumber.Type" }
+
+// Validate leaves it to the value and to Elements to refuse a number: the message of the embedded type is not one for
+// users. The framework still calls it for the elements of a collection.
+func (Type) Validate(context.Context, tftypes.Value, path.Path) diag.Diagnostics { return nil }
 
 // ValueType is the type's value.
 func (Type) ValueType(context.Context) attr.Value { return Value{} }

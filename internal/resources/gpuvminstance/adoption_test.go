@@ -91,7 +91,7 @@ func TestAccImportComparesPortsAndLabels(t *testing.T) {
 func TestAccImportOfWhatIsGoneOrOdd(t *testing.T) {
 	for id, says := range map[string]string{
 		"vm-none": `Cannot import non-existent remote object`, "../vms": `Cannot import non-existent remote object`,
-		"a b?c": `Cannot import non-existent remote object`, "..": `id`,
+		"a b?c": `Cannot import non-existent remote object`, "..": `import id isn't usable`,
 	} {
 		t.Run(id, func(t *testing.T) {
 			service := acctest.NewGPUVM(t)

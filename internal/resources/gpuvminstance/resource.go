@@ -192,8 +192,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 // ImportState takes an id. The first apply after it adopts the instance.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	defer diagnose.Panic(&resp.Diagnostics)
-	resource.ImportStatePassthroughWithIdentity(ctx, path.Root("id"), path.Root("id"), req, resp)
-	private.Set(ctx, resp.Private, private.Imported, true, &resp.Diagnostics)
+	plan.ImportByID(ctx, req, resp)
 }
 
 // reportFailedCreate says what failed and what became of the machine, and keeps one that stands in the state.

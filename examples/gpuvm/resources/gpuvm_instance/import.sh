@@ -1,0 +1,1 @@
+terraform import gpuvm_instance.client vm-166505b8
