@@ -14,9 +14,7 @@ func refuseUnenforceable(policy types.Object, diags *diag.Diagnostics) {
 	}
 	at := path.Root("network_policy")
 	action, _ := policy.Attributes()["default_action"].(types.String)
-	if action.IsNull() {
-		diags.AddAttributeError(at.AtName("default_action"), "Network policy has no default_action", "A network_policy block needs default_action = \"allow\": the VM service can enforce no other. Or leave the block out.")
-	} else if !action.IsUnknown() && action.ValueString() != "allow" {
+	if !action.IsNull() && !action.IsUnknown() && action.ValueString() != "allow" {
 		refuse(diags, at.AtName("default_action"), "default_action = \""+action.ValueString()+"\"")
 	}
 	egress, _ := policy.Attributes()["egress"].(types.List)

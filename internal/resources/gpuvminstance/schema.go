@@ -17,7 +17,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentenv/terraform-provider-gpuvm/internal/networkpolicy"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/upload"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/validate"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/wholenumber"
 )
 
@@ -43,7 +45,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 		MarkdownDescription: "A GPU virtual machine with a display. The service can change nothing of a machine that stands, so every setting of the machine itself replaces it.",
 		Attributes:          merge(machineAttributes(), setupAttributes(), computedAttributes()),
 		Blocks: map[string]schema.Block{
-			"network_policy": networkPolicyBlock(),
+			"network_policy": networkpolicy.Block("What the machine may reach. The service can't enforce a policy, so anything but allowing all is refused before a machine is made. A change is noted. Defaults to none, which allows all."),
 			"timeouts": timeouts.Block(ctx, timeouts.Opts{
 				Create: true, Read: true, Delete: true,
 				CreateDescription: "How long all of create may take, as a duration such as `\"30m\"`. Where absent, the provider's `boot_timeout_seconds` bounds the boot and `60m` the rest.",
@@ -64,7 +66,7 @@ func machineAttributes() map[string]schema.Attribute {
 		"cpu": schema.Float64Attribute{
 			MarkdownDescription: "Number of CPUs, more than 0; fractions are allowed. A change replaces the machine. Defaults to `1`.",
 			Optional:            true, Computed: true, Default: float64default.StaticFloat64(1),
-			Validators: []validator.Float64{moreThanZero{}},
+			Validators: []validator.Float64{validate.MoreThanZero()},
 		},
 		"memory_mb": schema.Int64Attribute{
 			MarkdownDescription: "Memory in MB, a whole number of 1 or more. A change replaces the machine. Defaults to `8192`.",
@@ -74,7 +76,7 @@ func machineAttributes() map[string]schema.Attribute {
 		"disk_gb": schema.Float64Attribute{
 			MarkdownDescription: "Disk in GB, more than 0; fractions are allowed. A change replaces the machine. Defaults to `10`.",
 			Optional:            true, Computed: true, Default: float64default.StaticFloat64(10),
-			Validators: []validator.Float64{moreThanZero{}},
+			Validators: []validator.Float64{validate.MoreThanZero()},
 		},
 		"ttl_seconds": schema.Int64Attribute{
 			MarkdownDescription: "Seconds after which the service ends the machine by itself, a whole number of 1 or more; the service can't renew. The next plan after that makes a new one. A change replaces the machine. Defaults to `7200`.",
@@ -90,7 +92,7 @@ func machineAttributes() map[string]schema.Attribute {
 		"labels": schema.MapAttribute{
 			MarkdownDescription: "Labels of the machine, over the provider's `default_labels`. Not for secrets: plans print them. A change replaces the machine. Defaults to none.",
 			Optional:            true, ElementType: types.StringType,
-			Validators: []validator.Map{noNullLabels{}},
+			Validators: []validator.Map{validate.NoNulls("Label")},
 		},
 		"priority": schema.Int64Attribute{
 			MarkdownDescription: "Priority by which the service schedules the machine, a whole number; what it means is the service's. A change replaces the machine. Defaults to none.",
@@ -144,28 +146,6 @@ func computedAttributes() map[string]schema.Attribute {
 		"attribution_labels": labels("The labels that came from the provider's `attribution` block, frozen at create; empty without the block and after an import."),
 		"created_at":         text("When the machine was made, by the service's clock (RFC 3339); null after an import."),
 		"expires_at":         text("When the service ends the machine, by its clock (RFC 3339); null after an import."),
-	}
-}
-
-func networkPolicyBlock() schema.Block {
-	action := []validator.String{stringvalidator.OneOf("allow", "deny")}
-	return schema.SingleNestedBlock{
-		MarkdownDescription: "What the machine may reach. The service can't enforce a policy, so anything but allowing all is refused before a machine is made. A change is noted. Defaults to none, which allows all.",
-		Attributes: map[string]schema.Attribute{
-			"default_action": schema.StringAttribute{
-				MarkdownDescription: "`allow` or `deny`, for what no rule matches; required in the block.",
-				Optional:            true, Validators: action,
-			},
-		},
-		Blocks: map[string]schema.Block{
-			"egress": schema.ListNestedBlock{
-				MarkdownDescription: "A rule for outgoing traffic.",
-				NestedObject: schema.NestedBlockObject{Attributes: map[string]schema.Attribute{
-					"action": schema.StringAttribute{MarkdownDescription: "`allow` or `deny`.", Required: true, Validators: action},
-					"target": schema.StringAttribute{MarkdownDescription: "Domain name, or one with a leading `*.`.", Required: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}},
-				}},
-			},
-		},
 	}
 }
 
