@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
 )
@@ -18,8 +19,8 @@ const KeyHeader = "OPEN-SANDBOX-API-KEY"
 
 // The ports of the services inside every sandbox.
 const (
-	ExecdPort  = 44772
-	EgressPort = 18080
+	ExecdPort  int64 = 44772
+	EgressPort int64 = 18080
 )
 
 // Client calls one OpenSandbox server.
@@ -35,9 +36,9 @@ func New(transport *apiclient.Client, base string) *Client {
 	return &Client{http: transport, scheme: scheme}
 }
 
-// WithRetry gives the same client over a transport with another retry setting.
-func (c *Client) WithRetry(transport *apiclient.Client) *Client {
-	return &Client{http: transport, scheme: c.scheme}
+// WithRetry gives the same client with another retry setting.
+func (c *Client) WithRetry(maxRetries int, minDelay, maxDelay time.Duration) *Client {
+	return &Client{http: c.http.WithRetry(maxRetries, minDelay, maxDelay), scheme: c.scheme}
 }
 
 // Redact takes the secrets that the transport knows out of text.

@@ -43,14 +43,12 @@ func (c *Client) diagnosticText(ctx context.Context, id, kind string, query url.
 	if err != nil {
 		return "", err
 	}
-	if !strings.Contains(answer.Header.Get("Content-Type"), "json") {
-		return string(answer.Body), nil
-	}
 	var descriptor struct {
 		Content string `json:"content"`
 	}
-	if err := json.Unmarshal(answer.Body, &descriptor); err != nil {
-		return string(answer.Body), nil
+	isJSON := strings.Contains(answer.Header.Get("Content-Type"), "json")
+	if isJSON && json.Unmarshal(answer.Body, &descriptor) == nil {
+		return descriptor.Content, nil
 	}
-	return descriptor.Content, nil
+	return string(answer.Body), nil
 }

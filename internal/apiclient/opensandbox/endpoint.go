@@ -29,8 +29,8 @@ type Route struct {
 }
 
 // Endpoint looks up where a port is reached. The server answers whether or not anything listens there.
-func (c *Client) Endpoint(ctx context.Context, id string, port int, by Route) (Endpoint, error) {
-	path := []string{"sandboxes", id, "endpoints", strconv.Itoa(port)}
+func (c *Client) Endpoint(ctx context.Context, id string, port int64, by Route) (Endpoint, error) {
+	path := []string{"sandboxes", id, "endpoints", strconv.FormatInt(port, 10)}
 	query := url.Values{}
 	if by.ServerProxy {
 		query.Set("use_server_proxy", "true")

@@ -1,0 +1,128 @@
+package opensandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strconv"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
+)
+
+// File is one to upload.
+type File struct {
+	Path    string // absolute
+	Content []byte
+	Mode    string // octal digits, "755"; "" leaves what the agent makes of it
+	Owner   string // names known in the sandbox; "" = the agent's own
+	Group   string
+}
+
+// Upload puts a file into the sandbox, over what stands there; folders on the way are made.
+func (e *Execd) Upload(ctx context.Context, file File) error {
+	mode, err := decimalMode(file.Mode)
+	if err != nil {
+		return err
+	}
+	metadata := struct {
+		Path  string `json:"path"`
+		Owner string `json:"owner,omitempty"`
+		Group string `json:"group,omitempty"`
+		Mode  int    `json:"mode,omitempty"`
+	}{file.Path, file.Owner, file.Group, mode}
+	encoded, err := json.Marshal(metadata)
+	if err != nil {
+		return err
+	}
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	// Both parts need a file name, or the agent doesn't see them. The order is part of the protocol.
+	part(form, "metadata", "metadata.json", "application/json", encoded)
+	part(form, "file", "file", "application/octet-stream", file.Content)
+	_ = form.Close()
+	_, err = e.http.Do(ctx, apiclient.Request{
+		Method:      http.MethodPost,
+		Path:        []string{"files", "upload"},
+		Body:        body.Bytes(),
+		ContentType: form.FormDataContentType(),
+	}, nil)
+	return err
+}
+
+// part adds to a form in memory, where nothing can fail.
+func part(form *multipart.Writer, field, filename, contentType string, content []byte) {
+	w, _ := form.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {fmt.Sprintf(`form-data; name="%s"; filename="%s"`, field, filename)},
+		"Content-Type":        {contentType},
+	})
+	_, _ = w.Write(content)
+}
+
+// decimalMode gives a mode as execd wants it: its octal digits read as a decimal number, 0644 as 644.
+func decimalMode(octal string) (int, error) {
+	if octal == "" {
+		return 0, nil
+	}
+	if mode, err := strconv.ParseUint(octal, 8, 32); err != nil || mode == 0 || mode > 0o7777 {
+		return 0, fmt.Errorf("mode %q: it has to be octal digits from 1 to 7777, like 644", octal)
+	}
+	return strconv.Atoi(octal)
+}
+
+// Download reads a file of at most limit bytes; a longer one is an error. One that isn't there answers 404.
+func (e *Execd) Download(ctx context.Context, path string, limit int64) ([]byte, error) {
+	answer, err := e.http.Do(ctx, apiclient.Request{
+		Method:    http.MethodGet,
+		Path:      []string{"files", "download"},
+		Query:     url.Values{"path": {path}},
+		MaxAnswer: limit,
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Body, nil
+}
+
+// DeleteFile removes a file. One that isn't there is a success; a folder is an error.
+func (e *Execd) DeleteFile(ctx context.Context, path string) error {
+	_, err := e.http.Do(ctx, apiclient.Request{
+		Method: http.MethodDelete,
+		Path:   []string{"files"},
+		Query:  url.Values{"path": {path}},
+	}, nil)
+	return err
+}
+
+// FileInfo is what execd tells about a file.
+type FileInfo struct {
+	Path       string `json:"path"`
+	Type       string `json:"type"` // "file", "directory", "symlink", "other"; "" = an older agent
+	Size       int64  `json:"size"`
+	Mode       int    `json:"mode"` // octal digits as a decimal number: 644
+	Owner      string `json:"owner"`
+	Group      string `json:"group"`
+	ModifiedAt Time   `json:"modified_at"`
+}
+
+// FileInfo looks at a file without reading it. One that isn't there answers 404.
+func (e *Execd) FileInfo(ctx context.Context, path string) (FileInfo, error) {
+	var answer map[string]FileInfo
+	_, err := e.http.Do(ctx, apiclient.Request{
+		Method: http.MethodGet,
+		Path:   []string{"files", "info"},
+		Query:  url.Values{"path": {path}},
+	}, &answer)
+	if err != nil {
+		return FileInfo{}, err
+	}
+	info, found := answer[path]
+	if !found {
+		return FileInfo{}, &MalformedError{Asked: asked(http.MethodGet, "files", "info"), Reason: "it doesn't tell about " + path}
+	}
+	return info, nil
+}

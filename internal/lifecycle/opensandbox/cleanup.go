@@ -1,0 +1,125 @@
+package opensandbox
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/opensandbox"
+)
+
+const (
+	diagnosticsTimeout = 10 * time.Second
+	diagnosticsTail    = 4 << 10
+)
+
+// giveUp ends a create that failed: it deletes what it made, or keeps it where that is wanted, in a context of its own, as
+// the caller's may have ended. Nothing may be left that the error doesn't tell of.
+func (c *creation) giveUp(ctx context.Context, err error) *CreateError {
+	interrupted := ctx.Err() != nil
+	ctx = context.WithoutCancel(ctx)
+	c.describe(err)
+	found, lookErr := c.lookForAll(ctx)
+	if c.failure.ID == "" && len(found) > 0 {
+		c.note(ctx, found[0])
+	}
+	if !interrupted {
+		c.failure.Diagnostics = c.diagnostics(ctx)
+	}
+	strayErr := c.deleteEach(ctx, c.strays(found))
+
+	failure := c.failure
+	switch {
+	case failure.ID == "" && c.doubtful:
+		failure.Fate, failure.DeleteErr = FateUnknown, lookErr
+	case failure.ID == "" && c.forgotten != "":
+		failure.ID, failure.Fate = c.forgotten, FateDeleted
+	case failure.ID == "":
+		failure.Fate = FateNeverMade
+	case c.spec.KeepFailed:
+		failure.Fate = FateKept
+	default:
+		failure.Fate = FateDeleted
+		if failure.DeleteErr = c.delete(ctx, failure.ID, c.settings.Operations.CloseTimeout); failure.DeleteErr != nil {
+			failure.Fate = FateUndeleted
+		}
+	}
+	if undeleted, ok := errors.AsType[*undeletedError](strayErr); ok {
+		c.tellStray(undeleted, strayErr)
+	}
+	c.progress(ctx, "the create failed", map[string]any{"id": failure.ID, "stage": string(failure.Stage), "outcome": string(failure.Fate)})
+	return failure
+}
+
+// lookForAll finds what attempts in doubt made. Where the sandbox of the create isn't known it is given the time that a list
+// may lag.
+func (c *creation) lookForAll(ctx context.Context) ([]api.Sandbox, error) {
+	if !c.doubtful {
+		return nil, nil
+	}
+	return c.look(ctx, listLag+c.settings.Operations.CloseTimeout, listLag, func(found []api.Sandbox) bool {
+		return c.failure.ID == "" && len(found) > 0 || c.showsOwn(found)
+	})
+}
+
+// tellStray gives the state the id of a stray that stays, if there is room for it.
+func (c *creation) tellStray(undeleted *undeletedError, err error) {
+	if c.failure.Fate == FateDeleted {
+		c.failure.ID, c.failure.Fate, c.failure.DeleteErr = undeleted.id, FateUndeleted, err
+		if c.spec.Noted != nil {
+			c.spec.Noted(undeleted.id)
+		}
+		return
+	}
+	c.failure.DeleteErr = errors.Join(c.failure.DeleteErr, err)
+}
+
+// diagnostics asks the server what happened inside, before the sandbox is deleted. It is an extra: no failure of it counts.
+func (c *creation) diagnostics(ctx context.Context) string {
+	if c.failure.ID == "" || c.failure.Stage == StagePorts || c.failure.Stage == StageCreate {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, diagnosticsTimeout)
+	defer cancel()
+	var text string
+	if events, err := c.API.Events(ctx, c.failure.ID, 20); err == nil && events != "" {
+		text += "events:\n" + tailOf(events, diagnosticsTail/2) + "\n"
+	}
+	if log, err := c.API.Logs(ctx, c.failure.ID, 50); err == nil && log != "" {
+		text += "log:\n" + tailOf(log, diagnosticsTail/2)
+	}
+	return c.redact(tailOf(text, diagnosticsTail))
+}
+
+// undeletedError is a sandbox that should be gone and isn't.
+type undeletedError struct {
+	id  string
+	err error
+}
+
+func (e *undeletedError) Error() string { return "deleting " + e.id + ": " + e.err.Error() }
+
+func (e *undeletedError) Unwrap() error { return e.err }
+
+func (c *creation) deleteEach(ctx context.Context, sandboxes []api.Sandbox) error {
+	var errs []error
+	for _, sandbox := range sandboxes {
+		c.progress(ctx, "deleting a second sandbox of the same create", map[string]any{"id": sandbox.ID})
+		if err := c.delete(ctx, sandbox.ID, c.settings.Operations.CloseTimeout); err != nil {
+			errs = append(errs, &undeletedError{id: sandbox.ID, err: err})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// forget deletes the sandbox of an attempt that failed, so that the next one starts from nothing.
+func (c *creation) forget(ctx context.Context) error {
+	if c.failure.ID == "" {
+		return nil
+	}
+	if err := c.delete(ctx, c.failure.ID, c.settings.Operations.CloseTimeout); err != nil {
+		return err
+	}
+	c.failure.ID, c.forgotten = "", c.failure.ID
+	return nil
+}

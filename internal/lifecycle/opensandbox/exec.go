@@ -1,0 +1,182 @@
+package opensandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
+	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/opensandbox"
+)
+
+// Command is a line for the shell of a sandbox, run to its end.
+type Command struct {
+	Line string
+	// User is the user to run it as: "" or "root" = the agent's own, a number = that uid, else a name known in the sandbox.
+	User    string
+	Cwd     string // "" = the agent's own
+	Env     map[string]string
+	Timeout time.Duration // after which the agent kills it, which gives exit code -1; 0 = never
+	// Listen hears each line as it comes; nil = nobody does. A command that is run again starts over.
+	Listen func(stream api.Stream, line string)
+}
+
+// interruptTimeout bounds the ending of a command that nobody waits for any more. The agent takes 3 s for one that ignores
+// SIGTERM.
+const interruptTimeout = 10 * time.Second
+
+// Exec runs a command in a sandbox. Any exit code is a result. One whose outcome is open is run again only as often as
+// CommandRetries allows. When ctx ends, so does the command.
+func (l *Lifecycle) Exec(ctx context.Context, id string, command Command) (api.Result, error) {
+	agent, err := l.reachAgent(ctx, id)
+	if err != nil {
+		return api.Result{}, err
+	}
+	return l.execOn(ctx, id, agent, command)
+}
+
+func (l *Lifecycle) execOn(ctx context.Context, id string, agent *api.Execd, command Command) (api.Result, error) {
+	raw, err := command.forAgent()
+	if err != nil {
+		return api.Result{}, err
+	}
+	for n := 1; ; n++ {
+		result, err := l.run(ctx, agent, raw, command.Listen)
+		if err == nil || ctx.Err() != nil {
+			return result, err
+		}
+		lost := interrupted(err) || open(err)
+		if !lost || n > l.settings.Operations.CommandRetries || l.backOff(ctx, l.settings.Operations.Retry, n, err) != nil {
+			return result, l.explain(ctx, id, err)
+		}
+	}
+}
+
+// run runs a command once. It asks again only where the command surely wasn't taken, and ends what it gives up.
+func (l *Lifecycle) run(ctx context.Context, agent *api.Execd, command api.Command, listen func(api.Stream, string)) (api.Result, error) {
+	for n := 1; ; n++ {
+		result, err := agent.Run(ctx, command, listen)
+		if err == nil {
+			return result, nil
+		}
+		if result.ID != "" {
+			l.interrupt(ctx, agent, result.ID)
+		}
+		if n > l.settings.Operations.Retry.Times || !l.notTaken(err) || ctx.Err() != nil {
+			return result, err
+		}
+		if l.backOff(ctx, l.settings.Operations.Retry, n, err) != nil {
+			return result, err
+		}
+	}
+}
+
+// notTaken knows the server proxy's answer where it found nobody listening: execd isn't up yet, or not any more.
+func (l *Lifecycle) notTaken(err error) bool {
+	failed, ok := errors.AsType[*apiclient.Error](err)
+	return ok && l.settings.ServerProxy && failed.Status == http.StatusBadGateway
+}
+
+// interrupt ends a command that nobody follows any more. Otherwise it would run on: execd doesn't mind a broken connection.
+func (l *Lifecycle) interrupt(ctx context.Context, agent *api.Execd, commandID string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), interruptTimeout)
+	defer cancel()
+	if err := agent.Interrupt(ctx, commandID); err != nil {
+		l.progress(ctx, "a command could not be ended", map[string]any{"command_id": commandID, "error": agent.Redact(err.Error())})
+	}
+}
+
+func interrupted(err error) bool {
+	_, ok := errors.AsType[*api.InterruptedError](err)
+	return ok
+}
+
+// userName is what Linux's tools let a user be called, without what would be an option of su.
+var userName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*\$?$`)
+
+// forAgent maps the user as the reference "Exec" has it.
+func (c Command) forAgent() (api.Command, error) {
+	raw := api.Command{Line: c.Line, Cwd: c.Cwd, Env: c.Env, Timeout: c.Timeout}
+	if c.User == "" || c.User == "root" {
+		return raw, nil
+	}
+	if number, err := strconv.ParseUint(c.User, 10, 32); err == nil {
+		uid := uint32(number)
+		raw.UID = &uid
+		return raw, nil
+	}
+	if !userName.MatchString(c.User) {
+		return raw, fmt.Errorf("user %q is neither a uid nor a user name", c.User)
+	}
+	raw.Line = CommandLine([]string{"su", "-s", "/bin/sh", "-c", c.Line, c.User})
+	return raw, nil
+}
+
+// CommandLine quotes arguments for a POSIX shell, so that it runs exactly them.
+func CommandLine(argv []string) string {
+	quoted := make([]string, len(argv))
+	for i, arg := range argv {
+		quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+	}
+	return strings.Join(quoted, " ")
+}
+
+// RunScript runs a script with the sandbox's shell; an empty one is none. Another exit code than 0 is a *ScriptError.
+func (l *Lifecycle) RunScript(ctx context.Context, id, script string) error {
+	if script == "" {
+		return nil
+	}
+	agent, err := l.reachAgent(ctx, id)
+	if err != nil {
+		return err
+	}
+	return l.runScriptOn(ctx, id, agent, script)
+}
+
+func (l *Lifecycle) runScriptOn(ctx context.Context, id string, agent *api.Execd, script string) error {
+	result, err := l.execOn(ctx, id, agent, Command{Line: script})
+	if err != nil {
+		return err
+	}
+	if result.ExitCode != 0 {
+		return &ScriptError{ExitCode: result.ExitCode, Output: agent.Redact(outputOf(result))}
+	}
+	return nil
+}
+
+// Teardown runs the script that a sandbox is to run before its end. skipped says why it couldn't run: a sandbox that isn't
+// running has nothing left to save.
+func (l *Lifecycle) Teardown(ctx context.Context, id, script string) (skipped string, err error) {
+	if script == "" {
+		return "", nil
+	}
+	sandbox, err := l.API.Sandbox(ctx, id)
+	switch {
+	case apiclient.IsGone(err):
+		return "it is gone already", nil
+	case err != nil:
+		return "", err
+	case sandbox.Status.State != api.StateRunning:
+		return "it is " + sandbox.Status.String(), nil
+	}
+	return "", l.RunScript(ctx, id, script)
+}
+
+// outputTail is how much of a command's output a message shows.
+const outputTail = 4 << 10
+
+// outputOf is the end of what a command printed, its errors last, and the agent's words where it has some.
+func outputOf(result api.Result) string {
+	parts := []string{}
+	for _, text := range []string{result.Stdout.Text, result.Stderr.Text, result.Failure} {
+		if text = tailOf(text, outputTail/2); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}

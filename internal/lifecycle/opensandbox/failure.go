@@ -1,0 +1,158 @@
+package opensandbox
+
+import (
+	"fmt"
+	"strings"
+
+	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/opensandbox"
+)
+
+// Stage is how far a create had come when it failed.
+type Stage string
+
+// The stages of a create, in order.
+const (
+	StagePool     Stage = "Looking for the pool"
+	StageCreate   Stage = "Creating the sandbox"
+	StageBoot     Stage = "Starting the sandbox"
+	StageHealth   Stage = "Waiting for the sandbox's agent"
+	StageProbe    Stage = "Probing the sandbox"
+	StageFiles    Stage = "Uploading the files"
+	StageSetup    Stage = "Running the setup script"
+	StagePorts    Stage = "Looking up the ports"
+	StageSnapshot Stage = "Taking the snapshot"
+)
+
+// Fate is what became of the sandbox or snapshot of a failed create.
+type Fate string
+
+// The fates.
+const (
+	FateNeverMade Fate = "never made" // the server refused, or was never reached
+	FateDeleted   Fate = "deleted"    // it was made, and is gone again
+	FateKept      Fate = "kept"       // on_create_failure = "keep"
+	FateUndeleted Fate = "undeleted"  // it should have been deleted, and that failed
+	FateUnknown   Fate = "unknown"    // the server may have made it and told no id
+)
+
+// CreateError is a create that failed.
+type CreateError struct {
+	Object       string // "sandbox" or "snapshot"
+	Stage        Stage
+	ID           string // "" where none is known
+	CreateID     string // the value of the metadata CreateIDKey; "" for a snapshot
+	Fate         Fate
+	Err          error
+	DeleteErr    error
+	Diagnostics  string // the end of the sandbox's log and events
+	ScriptOutput string // the end of what the setup script printed
+	URL          string // what was tried inside the sandbox, last
+	Hint         string // what to do about it
+}
+
+func (e *CreateError) Unwrap() error { return e.Err }
+
+// Stands says whether an object may be left that a state should know by ID.
+func (e *CreateError) Stands() bool { return e.Fate == FateKept || e.Fate == FateUndeleted }
+
+// Error is the whole story, in paragraphs.
+func (e *CreateError) Error() string {
+	paragraphs := []string{fmt.Sprintf("%s failed: %v", e.Stage, e.Err)}
+	if e.URL != "" {
+		paragraphs = append(paragraphs, "It was tried at "+e.URL+".")
+	}
+	if e.Diagnostics != "" {
+		paragraphs = append(paragraphs, "What the server tells about the sandbox ends:\n"+e.Diagnostics)
+	}
+	paragraphs = append(paragraphs, e.Outcome())
+	if e.Hint != "" {
+		paragraphs = append(paragraphs, "Hint: "+e.Hint)
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// Outcome says what became of the object.
+func (e *CreateError) Outcome() string {
+	switch e.Fate {
+	case FateDeleted:
+		return fmt.Sprintf("What became of it: the %s %s was deleted again, and the server confirms that it is gone.", e.Object, e.ID)
+	case FateKept:
+		return fmt.Sprintf("What became of it: the %s %s is kept for debugging. It costs until it is deleted or expires.", e.Object, e.ID)
+	case FateUndeleted:
+		return fmt.Sprintf("What became of it: the %s %s could NOT be deleted (%v). It costs until it is deleted or expires.", e.Object, e.ID, e.DeleteErr)
+	case FateUnknown:
+		text := fmt.Sprintf("What became of it: unknown. The server may have made a %s, and no answer told its id.", e.Object)
+		if e.DeleteErr != nil {
+			text += fmt.Sprintf(" Looking for it failed: %v.", e.DeleteErr)
+		}
+		if e.CreateID != "" {
+			text += fmt.Sprintf(" It would carry the metadata %s = %s, by which the server's list finds it.", CreateIDKey, e.CreateID)
+		}
+		return text
+	case FateNeverMade:
+	}
+	return fmt.Sprintf("What became of it: no %s was made.", e.Object)
+}
+
+// StateError is a sandbox or snapshot in a state that it won't leave for the wanted one.
+type StateError struct {
+	ID     string
+	Status api.Status
+}
+
+func (e *StateError) Error() string { return fmt.Sprintf("%s is %s", e.ID, e.Status) }
+
+// finalState is a *StateError where a sandbox can't run any more. States that aren't known aren't final.
+func finalState(s api.Sandbox) error {
+	switch s.Status.State {
+	case api.StateFailed, api.StateTerminated:
+		return &StateError{ID: s.ID, Status: s.Status}
+	}
+	return nil
+}
+
+// ScriptError is a script that ended with another exit code than 0.
+type ScriptError struct {
+	ExitCode int
+	Output   string // the end of what it printed, and why it has no exit code of its own where ExitCode is api.CodeUnknown
+}
+
+func (e *ScriptError) Error() string {
+	text := fmt.Sprintf("Script failed (exit %d)", e.ExitCode)
+	if e.Output == "" {
+		return text + ", and printed nothing"
+	}
+	return text + ". Its output ends:\n" + e.Output
+}
+
+// PanicError is a fault of this program in the middle of a create, told after the clean-up.
+type PanicError struct {
+	Value any
+	Stack string
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("the provider crashed: %v", e.Value) }
+
+// UnreachableError is a service inside a sandbox that doesn't answer, with what the server says of the sandbox then.
+type UnreachableError struct {
+	ID     string
+	Status api.Status // State is "" where the sandbox is gone
+	Err    error
+}
+
+func (e *UnreachableError) Error() string {
+	switch {
+	case e.Status.State == "":
+		return fmt.Sprintf("sandbox %s is gone: it expired or was deleted (%v)", e.ID, e.Err)
+	case outOfMemory(e.Status):
+		return fmt.Sprintf("sandbox %s ran out of memory: it is %s (%v)", e.ID, e.Status, e.Err)
+	}
+	return fmt.Sprintf("sandbox %s is %s (%v)", e.ID, e.Status, e.Err)
+}
+
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+func outOfMemory(s api.Status) bool {
+	text := strings.ToLower(s.Reason + " " + s.Message)
+	return strings.Contains(text, "oom") || strings.Contains(text, "out of memory") || strings.Contains(text, "code 137")
+}
