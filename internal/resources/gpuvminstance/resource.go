@@ -68,7 +68,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	total, boot := r.createTimeouts(ctx, planned, &resp.Diagnostics)
 	spec.BootTimeout = boot
-	spec.Noted = func(id string) { note(ctx, req, resp, id) }
+	spec.Noted = func(id string) { plan.Note(ctx, req, resp, id) }
 	ctx, cancel := context.WithTimeout(ctx, total)
 	defer cancel()
 
@@ -204,18 +204,10 @@ func (r *Resource) reportFailedCreate(ctx context.Context, req resource.CreateRe
 	}
 	diagnose.GPUVM.AttributeError(&resp.Diagnostics, path.Root(stageAttribute[failure.Stage]), stageSummary[failure.Stage], err)
 	if failure.Stands() {
-		note(ctx, req, resp, failure.ID)
+		plan.Note(ctx, req, resp, failure.ID)
 	} else {
 		resp.State.RemoveResource(ctx)
 	}
-}
-
-// note writes the id into the state before anything else can fail: whatever ends the create then, Terraform knows the
-// machine, and Read and Delete work from the id alone.
-func note(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse, id string) {
-	resp.State.Raw = plan.Known(req.Plan.Raw)
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), id)...)
-	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity{ID: types.StringValue(id)})...)
 }
 
 var stageSummary = map[lifecycle.Stage]string{
