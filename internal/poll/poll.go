@@ -51,7 +51,7 @@ type TimeoutError struct {
 }
 
 func (e *TimeoutError) Error() string {
-	text := fmt.Sprintf("waiting for %s: not so after %s and %d checks", e.What, e.Waited.Round(time.Millisecond), e.Polls)
+	text := fmt.Sprintf("waiting for %s: not so after %s and %s", e.What, e.Waited.Round(time.Millisecond), checks(e.Polls))
 	if e.Last != "" {
 		text += "; last status: " + e.Last
 	}
@@ -148,4 +148,11 @@ func (w *wait) ended(ctx context.Context) error {
 		return fmt.Errorf("waiting for %s: %w", w.What, cause)
 	}
 	return &TimeoutError{What: w.What, Waited: w.Clock.Now().Sub(w.start), Last: w.last, LastErr: w.lastErr, Polls: w.polls, cause: cause}
+}
+
+func checks(n int) string {
+	if n == 1 {
+		return "1 check"
+	}
+	return fmt.Sprintf("%d checks", n)
 }

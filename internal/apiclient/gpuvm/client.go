@@ -111,12 +111,11 @@ func (c *Client) Get(ctx context.Context, id string) (VM, error) {
 // GetWait reads a VM and lets a service that can (RFC 7240, section 4.3) hold the answer up to wait, until the status
 // changes. It reports whether the service did.
 func (c *Client) GetWait(ctx context.Context, id string, wait, timeout time.Duration) (VM, bool, error) {
-	return c.get(ctx, apiclient.Request{
-		Method:  http.MethodGet,
-		Path:    vmPath(id),
-		Header:  http.Header{"Prefer": {"wait=" + strconv.Itoa(int(wait.Seconds()))}},
-		Timeout: timeout,
-	})
+	request := apiclient.Request{Method: http.MethodGet, Path: vmPath(id), Timeout: timeout}
+	if wait >= time.Second {
+		request.Header = http.Header{"Prefer": {"wait=" + strconv.Itoa(int(wait.Seconds()))}}
+	}
+	return c.get(ctx, request)
 }
 
 func (c *Client) get(ctx context.Context, r apiclient.Request) (VM, bool, error) {

@@ -2,6 +2,7 @@ package gpuvm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -24,8 +25,9 @@ func (e *FailedError) Error() string {
 // maxHold is how long a service is asked to hold the answer about a booting VM.
 const maxHold = 25 * time.Second
 
-// waitRunning follows a VM until it runs. failed is final; a status it doesn't know isn't.
-func (l *Lifecycle) waitRunning(ctx context.Context, vm api.VM, timeout time.Duration) (api.VM, error) {
+// waitRunning follows a VM until it runs. failed is final; a status it doesn't know isn't. image is what was asked for:
+// machines of one image take about as long to boot.
+func (l *Lifecycle) waitRunning(ctx context.Context, vm api.VM, image string, timeout time.Duration) (api.VM, error) {
 	if done, err := judge(vm); done {
 		return vm, err
 	}
@@ -34,16 +36,32 @@ func (l *Lifecycle) waitRunning(ctx context.Context, vm api.VM, timeout time.Dur
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	err := poll.Until(ctx, l.pollOptions(vm.ID+" to run"), func(ctx context.Context) (poll.State, error) {
-		latest, held, err := l.API.GetWait(ctx, vm.ID, maxHold, maxHold+l.RequestTimeout)
+	options := l.pollOptions(vm.ID + " to run")
+	options.Memory, options.Kind = &l.boots, image
+	err := poll.Until(ctx, options, func(ctx context.Context) (poll.State, error) {
+		hold := hold(ctx)
+		latest, held, err := l.API.GetWait(ctx, vm.ID, hold, hold+l.RequestTimeout)
 		if err != nil {
-			return poll.State{}, err
+			return poll.State{Status: vm.Status}, err
 		}
 		vm = latest
 		done, err := judge(vm)
 		return poll.State{Done: done, Status: vm.Status, Again: held}, err
 	})
+	var late *poll.TimeoutError
+	if errors.As(err, &late) && late.Last == "" {
+		late.Last = vm.Status
+	}
 	return vm, err
+}
+
+// hold is how long the service may hold an answer, so that the last one still comes before the deadline.
+func hold(ctx context.Context) time.Duration {
+	deadline, bounded := ctx.Deadline()
+	if !bounded {
+		return maxHold
+	}
+	return max(0, min(maxHold, (time.Until(deadline)-time.Second).Truncate(time.Second)))
 }
 
 func judge(vm api.VM) (done bool, err error) {

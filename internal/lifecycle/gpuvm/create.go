@@ -53,7 +53,7 @@ func (l *Lifecycle) Create(ctx context.Context, spec Spec) (vm api.VM, err error
 	born := vm.Answered
 
 	failure.Stage = StageBoot
-	if vm, err = l.waitRunning(ctx, vm, spec.BootTimeout); err != nil {
+	if vm, err = l.waitRunning(ctx, vm, spec.Request.Image, spec.BootTimeout); err != nil {
 		return vm, failure.at(StageBoot, err)
 	}
 	failure.Stage = StagePorts

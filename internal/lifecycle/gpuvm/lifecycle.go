@@ -8,6 +8,7 @@ import (
 
 	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/gpuvm"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/clock"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/poll"
 )
 
 // Lifecycle makes, watches and ends the VMs of one service. The zero values of its settings are usable.
@@ -21,6 +22,8 @@ type Lifecycle struct {
 	RequestTimeout time.Duration
 	// Progress hears what a wait is waiting for.
 	Progress func(ctx context.Context, message string, fields map[string]any)
+
+	boots poll.Memory // how long the boots of each image took
 }
 
 const (
