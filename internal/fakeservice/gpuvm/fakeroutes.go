@@ -3,6 +3,8 @@ package gpuvm
 import (
 	"net/http"
 	"strconv"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/statuspage"
 )
 
 // pages answers what a real service doesn't have: pages to look at, and orders besides those for faults:
@@ -17,7 +19,7 @@ import (
 //	POST   /_fake/fail-boots?n=1&error=text make the next n boots fail
 func (s *Service) pages() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.statusPage)
+	mux.Handle("GET /{$}", statuspage.Handler(func() []statuspage.Section { return []statuspage.Section{s.Section("")} }))
 	mux.HandleFunc("GET /_fake/vms", s.listVMs)
 	mux.HandleFunc("GET /_fake/vms/{id}/display", func(w http.ResponseWriter, r *http.Request) {
 		shown, status := s.screenOf(r.PathValue("id"))

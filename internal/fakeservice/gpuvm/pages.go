@@ -6,19 +6,17 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/statuspage"
 )
 
 //go:embed templates
 var templateFiles embed.FS
 
 var templates = template.Must(template.ParseFS(templateFiles, "templates/*.html"))
-
-const shownMachines = 500
 
 // render answers with a page. The pages need no token: they show no argument, environment, file or header of a request.
 func render(w http.ResponseWriter, status int, name string, data any) {
@@ -27,65 +25,30 @@ func render(w http.ResponseWriter, status int, name string, data any) {
 		http.Error(w, "the page can't be made", http.StatusInternalServerError)
 		return
 	}
-	header := w.Header()
-	header.Set("Content-Type", "text/html; charset=utf-8")
-	header.Set("Cache-Control", "no-store")
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "+
-		"connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'")
+	statuspage.SetHeader(w.Header())
 	w.WriteHeader(status)
 	_, _ = w.Write(page.Bytes()) // a browser that has gone needs no page
 }
 
-type statusPage struct {
-	Total, More, Created, Requests, Faults int
-	Now                                    string
-	Machines                               []machineRow
-}
-
-type machineRow struct {
-	ID, Image, Size, Error, Age, Left, Display string
-	Status                                     Status
-	Ports                                      []portLink
-	Labels                                     map[string]string
-}
-
-type portLink struct {
-	Number int
-	Path   string
-}
-
-func (s *Service) statusPage(w http.ResponseWriter, _ *http.Request) {
-	page := statusPage{
-		Now: s.clock.Now().UTC().Format(time.RFC3339), Requests: s.faults.Total(), Faults: len(s.faults.Pending()),
-	}
+// Section is what the service shows on a status page. The links start with url, or are relative to the page when it is "".
+func (s *Service) Section(url string) statuspage.Section {
+	section := statuspage.Section{Title: "VM service", URL: url, Requests: s.faults.Total(), Faults: len(s.faults.Pending())}
 	s.mu.Lock()
-	living := s.living()
-	page.Total, page.Created = len(living), s.created
-	if len(living) > shownMachines {
-		page.More, living = len(living)-shownMachines, living[len(living)-shownMachines:]
-	}
+	defer s.mu.Unlock()
 	now := s.clock.Now()
-	for _, v := range slices.Backward(living) {
-		page.Machines = append(page.Machines, row(v, now))
+	for _, v := range s.living() {
+		m := statuspage.Machine{
+			ID: v.id, Image: v.spec.Image, Status: string(v.status), Error: v.err, Labels: v.spec.Labels,
+			Age: statuspage.Duration(now.Sub(v.created)), Left: statuspage.Duration(v.expires.Sub(now)), Display: url + v.displayPath(),
+			Size: fmt.Sprintf("%g CPU, %d MB memory, %g GB disk", v.spec.CPU, v.spec.MemoryMB, v.spec.DiskGB),
+		}
+		for _, port := range v.openPorts() {
+			m.Ports = append(m.Ports, statuspage.Link{Port: port, URL: url + v.portPath(port)})
+		}
+		section.Machines = append(section.Machines, m)
 	}
-	s.mu.Unlock()
-	render(w, http.StatusOK, "status.html", page)
+	return section
 }
-
-func row(v *vm, now time.Time) machineRow {
-	r := machineRow{
-		ID: v.id, Image: v.spec.Image, Status: v.status, Error: v.err, Age: round(now.Sub(v.created)), Left: round(v.expires.Sub(now)),
-		Display: "/_fake/vms/" + v.id + "/display", Labels: v.spec.Labels,
-		Size: fmt.Sprintf("%g CPU, %d MB memory, %g GB disk", v.spec.CPU, v.spec.MemoryMB, v.spec.DiskGB),
-	}
-	for _, port := range v.openPorts() {
-		r.Ports = append(r.Ports, portLink{port, "/_fake/vms/" + v.id + "/ports/" + strconv.Itoa(port) + "/"})
-	}
-	return r
-}
-
-func round(d time.Duration) string { return d.Round(time.Second).String() }
 
 type screen struct {
 	ID, Image, Age string
@@ -106,7 +69,7 @@ func (s *Service) screenOf(id string) (screen, int) {
 	if v == nil || !v.gone.IsZero() {
 		return screen{ID: id, Gone: true}, http.StatusNotFound
 	}
-	shown := screen{ID: id, Image: v.spec.Image, Status: v.status, Age: round(now.Sub(v.created)), Boot: v.bootLog(now)}
+	shown := screen{ID: id, Image: v.spec.Image, Status: v.status, Age: statuspage.Duration(now.Sub(v.created)), Boot: v.bootLog(now)}
 	for _, c := range v.log.commands {
 		shown.Commands = append(shown.Commands, shownCommand{
 			Title: printable(c.title), Started: c.started.UTC().Format(time.TimeOnly), State: c.state(),

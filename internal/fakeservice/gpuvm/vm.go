@@ -102,11 +102,15 @@ func (v *vm) awaited() context.Context {
 	return v.changed
 }
 
-func (v *vm) portURL(port int) string {
-	return v.base + "/_fake/vms/" + v.id + "/ports/" + strconv.Itoa(port) + "/"
+func (v *vm) portPath(port int) string {
+	return "/_fake/vms/" + v.id + "/ports/" + strconv.Itoa(port) + "/"
 }
 
-func (v *vm) displayURL() string { return v.base + "/_fake/vms/" + v.id + "/display" }
+func (v *vm) portURL(port int) string { return v.base + v.portPath(port) }
+
+func (v *vm) displayPath() string { return "/_fake/vms/" + v.id + "/display" }
+
+func (v *vm) displayURL() string { return v.base + v.displayPath() }
 
 // told says whether ports and display stand in answers yet.
 func (s *Service) told(v *vm) bool { return v.status == Running || s.options.PortsAtOnce }
