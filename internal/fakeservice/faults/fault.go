@@ -42,7 +42,7 @@ type Fault struct {
 	// Path is "" for any, an exact path, a glob whose * stands for one segment or part of one (/v1/vms/*), or a prefix that
 	// ends in a slash or /** (/v1/).
 	Path       string
-	Kind       Kind // Status when empty and Status is given
+	Kind       Kind // when empty, what Location, Status or Delay implies
 	Status     int
 	Body       string
 	Header     map[string]string
@@ -108,10 +108,10 @@ func (f *Fault) UnmarshalJSON(data []byte) error {
 func (f *Fault) check() error {
 	if f.Kind == "" {
 		switch {
-		case f.Status != 0:
-			f.Kind = Status
 		case f.Location != "":
 			f.Kind = Redirect
+		case f.Status != 0:
+			f.Kind = Status
 		case f.Delay != 0:
 			f.Kind = Delay
 		default:
