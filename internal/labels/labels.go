@@ -30,16 +30,23 @@ func Without(labels map[string]string, others ...map[string]string) map[string]s
 	return rest
 }
 
-// Drifted gives own labels as they stand now. A key counts as changed only where the live value differs from what the
-// service answered at create (first): a value that it rewrote then is none.
-func Drifted(own, first, live map[string]string) map[string]string {
+// Stamp is what is remembered of a create: the labels that were sent, and those that the service answered.
+type Stamp struct {
+	Sent     map[string]string `json:"sent"`
+	Answered map[string]string `json:"answered"`
+}
+
+// Now gives those of the sent labels with the given keys as they stand now. A key counts as changed only where the live
+// value differs from what the service answered at create: a value that it rewrote then is none.
+func (s Stamp) Now(keys []string, live map[string]string) map[string]string {
 	now := map[string]string{}
-	for key, value := range own {
-		was, had := first[key]
+	for _, key := range keys {
+		sent, wasSent := s.Sent[key]
+		was, had := s.Answered[key]
 		is, has := live[key]
 		switch {
-		case had == has && was == is:
-			now[key] = value
+		case wasSent && had == has && was == is:
+			now[key] = sent
 		case has:
 			now[key] = is
 		}

@@ -17,7 +17,8 @@ type State interface {
 // The notes of the resources. A key is never given a second meaning: older states hold it with the first.
 const (
 	Imported     = "imported"      // true from import until the first apply has adopted the object
-	Labels       = "labels"        // labels or metadata as the service first answered them: drift is judged against these
+	Labels       = "labels"        // labels or metadata as they were sent and answered: drift is judged against these
+	OwnLabels    = "own_labels"    // the keys of the object's own labels or metadata
 	SourceHashes = "source_hashes" // SHA-256 of each uploaded local file, by its path in the machine
 	OwnedKeys    = "owned_keys"    // metadata keys that were once ours: PATCH names each of them
 	CreateID     = "create_id"     // the marker of an exactly-once create

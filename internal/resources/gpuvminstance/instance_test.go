@@ -255,6 +255,25 @@ func TestAccOwnLabelChangedOutsideReplaces(t *testing.T) {
 	})
 }
 
+func TestAccLabelPutBackOutsideIsNoDrift(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	config := instance(service, `image = "client"`, `labels = { team = "games", tier = "gold" }`)
+	change := func(labels map[string]string) func() {
+		return func() { service.SetLabels(service.VMs()[0].ID, labels) }
+	}
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{
+			{Config: config},
+			{
+				PreConfig: change(map[string]string{"tier": "lead"}), RefreshState: true, ExpectNonEmptyPlan: true,
+				Check: resource.ComposeTestCheckFunc(resource.TestCheckResourceAttr(name, "labels.tier", "lead"), resource.TestCheckNoResourceAttr(name, "labels.team")),
+			},
+			{PreConfig: change(map[string]string{"team": "games", "tier": "gold"}), Config: config, PlanOnly: true},
+		},
+	})
+}
+
 func TestAccDefaultLabelsNeverReplace(t *testing.T) {
 	service := acctest.NewGPUVM(t)
 	body := "resource \"gpuvm_instance\" \"client\" {\n  image = \"client\"\n}\n"

@@ -2,6 +2,7 @@ package gpuvminstance
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -121,14 +122,18 @@ func (m *model) imported(ctx context.Context, vm api.VM, diags *diag.Diagnostics
 	m.AttributionLabels = labels.ToMap(ctx, nil, diags)
 }
 
-// drifted writes own labels that were changed outside since create.
-func (m *model) drifted(ctx context.Context, first, live map[string]string, diags *diag.Diagnostics) {
-	own, _ := labels.FromMap(m.Labels)
+// drifted writes labels that were changed outside since create.
+func (m *model) drifted(ctx context.Context, stamp labels.Stamp, own []string, live map[string]string, diags *diag.Diagnostics) {
 	if len(own) > 0 {
-		m.Labels = labels.ToMap(ctx, labels.Drifted(own, first, live), diags)
+		m.Labels = labels.ToMap(ctx, stamp.Now(own, live), diags)
 	}
-	effective, _ := labels.FromMap(m.EffectiveLabels)
-	m.EffectiveLabels = labels.ToMap(ctx, labels.Drifted(effective, first, live), diags)
+	m.EffectiveLabels = labels.ToMap(ctx, stamp.Now(slices.Collect(maps.Keys(stamp.Sent)), live), diags)
+}
+
+// stamp is what drift is later judged against.
+func (m *model) stamp(answered map[string]string) (stamp labels.Stamp, own []string) {
+	sent, _ := labels.FromMap(m.EffectiveLabels)
+	return labels.Stamp{Sent: sent, Answered: answered}, slices.Collect(maps.Keys(m.Labels.Elements()))
 }
 
 func textOrNull(text string) types.String {

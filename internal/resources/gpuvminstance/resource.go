@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
+	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/gpuvm"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/connection"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/labels"
@@ -80,8 +81,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	planned.created(ctx, vm, attributed, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, planned)...)
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity{ID: planned.ID})...)
-	private.Set(ctx, resp.Private, private.Labels, vm.Labels, &resp.Diagnostics)
-	private.Set(ctx, resp.Private, private.SourceHashes, spec.sourceHashes, &resp.Diagnostics)
+	remember(ctx, resp.Private, planned, vm, spec.sourceHashes, &resp.Diagnostics)
 }
 
 // Read refreshes the instance. One that is gone leaves the state; one that failed stays, with its error.
@@ -113,9 +113,11 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		refuseUnfinishedImport(vm.Status, state.ID.ValueString(), &resp.Diagnostics)
 		state.imported(ctx, vm, &resp.Diagnostics)
 	}
-	var first map[string]string
-	if private.Get(ctx, req.Private, private.Labels, &first) {
-		state.drifted(ctx, first, vm.Labels, &resp.Diagnostics)
+	var stamp labels.Stamp
+	if private.Get(ctx, req.Private, private.Labels, &stamp) {
+		var own []string
+		private.Get(ctx, req.Private, private.OwnLabels, &own)
+		state.drifted(ctx, stamp, own, vm.Labels, &resp.Diagnostics)
 	}
 	state.observe(vm)
 	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
@@ -154,9 +156,16 @@ func (r *Resource) adopt(ctx context.Context, planned *model, resp *resource.Upd
 		return
 	}
 	planned.Status = types.StringValue(vm.Status)
-	private.Set(ctx, resp.Private, private.Labels, vm.Labels, &resp.Diagnostics)
-	private.Set(ctx, resp.Private, private.SourceHashes, hashes, &resp.Diagnostics)
+	remember(ctx, resp.Private, *planned, vm, hashes, &resp.Diagnostics)
 	private.Clear(ctx, resp.Private, private.Imported, &resp.Diagnostics)
+}
+
+// remember notes what later plans and refreshes compare with.
+func remember(ctx context.Context, notes private.State, m model, vm api.VM, sourceHashes map[string]string, diags *diag.Diagnostics) {
+	stamp, own := m.stamp(vm.Labels)
+	private.Set(ctx, notes, private.Labels, stamp, diags)
+	private.Set(ctx, notes, private.OwnLabels, own, diags)
+	private.Set(ctx, notes, private.SourceHashes, sourceHashes, diags)
 }
 
 // Delete runs the teardown script, ends the instance and waits until the service no longer knows it.
