@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
@@ -13,11 +14,16 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	actiongpuvmexec "github.com/agentenv/terraform-provider-gpuvm/internal/actions/gpuvmexec"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/connection"
 	datagpuvminstance "github.com/agentenv/terraform-provider-gpuvm/internal/datasources/gpuvminstance"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/resources/gpuvmexec"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/resources/gpuvmfile"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/resources/gpuvminstance"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/wholenumber"
 )
+
+var _ provider.ProviderWithActions = &gpuvm{}
 
 type gpuvm struct{ version string }
 
@@ -70,9 +76,13 @@ func (p *gpuvm) Configure(ctx context.Context, req provider.ConfigureRequest, re
 }
 
 func (p *gpuvm) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{gpuvminstance.New}
+	return []func() resource.Resource{gpuvminstance.New, gpuvmfile.New, gpuvmexec.New}
 }
 
 func (p *gpuvm) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{datagpuvminstance.New}
+}
+
+func (p *gpuvm) Actions(context.Context) []func() action.Action {
+	return []func() action.Action{actiongpuvmexec.New}
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/base64"
 	"maps"
-	"path"
+	slashpath "path"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -64,20 +67,29 @@ func (v oneContent) ValidateObject(ctx context.Context, req validator.ObjectRequ
 	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
 		return
 	}
+	checkOne(req.Path, "A file", func(name string) types.String {
+		text, _ := req.ConfigValue.Attributes()[name].(types.String)
+		return text
+	}, &resp.Diagnostics)
+}
+
+// checkOne sees that exactly one of the content attributes is given. One that isn't known yet may turn out null.
+func checkOne(at path.Path, what string, text func(name string) types.String, diags *diag.Diagnostics) {
 	var given []string
 	unknown := false
 	for _, name := range contentNames {
-		text, _ := req.ConfigValue.Attributes()[name].(types.String)
-		unknown = unknown || text.IsUnknown()
-		if !text.IsNull() && !text.IsUnknown() {
+		value := text(name)
+		unknown = unknown || value.IsUnknown()
+		if !value.IsNull() && !value.IsUnknown() {
 			given = append(given, name)
 		}
 	}
+	rule := what + " takes exactly one of " + strings.Join(contentNames, ", ")
 	switch {
 	case len(given) > 1:
-		resp.Diagnostics.AddAttributeError(req.Path, "File has more than one content", "A file takes exactly one of "+strings.Join(contentNames, ", ")+"; this one has "+strings.Join(given, " and ")+".")
+		diags.AddAttributeError(at, "File has more than one content", rule+"; this one has "+strings.Join(given, " and ")+".")
 	case len(given) == 0 && !unknown:
-		resp.Diagnostics.AddAttributeError(req.Path, "File has no content", "A file takes exactly one of "+strings.Join(contentNames, ", ")+"; this one has none (a misspelt key counts as none).")
+		diags.AddAttributeError(at, "File has no content", rule+"; this one has none (a misspelt key counts as none).")
 	}
 }
 
@@ -97,7 +109,7 @@ func (v absolutePath) ValidateString(ctx context.Context, req validator.StringRe
 	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
 		return
 	}
-	if !path.IsAbs(at) || strings.HasSuffix(at, "/") || strings.ContainsRune(at, 0) || path.Clean(at) != at {
+	if !slashpath.IsAbs(at) || strings.HasSuffix(at, "/") || strings.ContainsRune(at, 0) || slashpath.Clean(at) != at {
 		resp.Diagnostics.AddAttributeError(req.Path, "Path isn't usable", "The path "+at+" must be one that "+v.Description(ctx)+", without . or .. or double slashes.")
 	}
 }
@@ -117,5 +129,24 @@ func (isBase64) ValidateString(_ context.Context, req validator.StringRequest, r
 	}
 	if _, err := base64.StdEncoding.DecodeString(req.ConfigValue.ValueString()); err != nil {
 		resp.Diagnostics.AddAttributeError(req.Path, "Content isn't base64", "It has to be standard base64 (RFC 4648, section 4), as base64encode and filebase64 give: "+err.Error()+".")
+	}
+}
+
+// Mode is a validator of a file's permissions in octal digits.
+func Mode() validator.String { return mode{} }
+
+type mode struct{}
+
+func (mode) Description(context.Context) string { return "is 1 to 4 octal digits, such as 755" }
+
+func (v mode) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+func (v mode) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
+		return
+	}
+	text := req.ConfigValue.ValueString()
+	if bits, err := strconv.ParseUint(text, 8, 12); err != nil || bits == 0 {
+		resp.Diagnostics.AddAttributeError(req.Path, "Not a file mode", "The mode \""+text+"\" must be one that "+v.Description(ctx)+".")
 	}
 }
