@@ -5,6 +5,7 @@ package plan
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -34,15 +35,57 @@ func fields(object tftypes.Value) map[string]tftypes.Value {
 }
 
 // Of gives those of the named attributes that change in a way that matters. A default that fills a null isn't one (an
-// upgrade that adds a defaulted attribute must not rebuild a fleet), nor is null against empty.
+// upgrade that adds a defaulted attribute must not rebuild a fleet), nor is null against empty; both hold inside of
+// objects and blocks too.
 func (c Change) Of(names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		before, after := c.State[name], c.Plan[name]
-		return before.Equal(after) || isEmpty(before) && isEmpty(after) || before.IsNull() && isEmpty(c.Config[name])
+		return same(c.State[name], c.Plan[name], c.Config[name])
 	})
 }
 
-// isEmpty says whether a value is null, an empty text or an empty collection.
+// same says whether a planned value means what stands before it.
+func same(before, after, config tftypes.Value) bool {
+	if before.Equal(after) || isEmpty(before) && isEmpty(after) || before.IsNull() && isEmpty(config) {
+		return true
+	}
+	was, is, written := members(before), members(after), members(config)
+	if was == nil || is == nil || len(was) != len(is) {
+		return false
+	}
+	for key, value := range was {
+		if planned, ok := is[key]; !ok || !same(value, planned, written[key]) {
+			return false
+		}
+	}
+	return true
+}
+
+// members are the parts of an object, a map or a list, by name or index; nil for what has none, or isn't known. The
+// elements of a set have no name to compare them by.
+func members(v tftypes.Value) map[string]tftypes.Value {
+	if v.IsNull() || !v.IsKnown() {
+		return nil
+	}
+	switch {
+	case v.Type().Is(tftypes.Object{}), v.Type().Is(tftypes.Map{}):
+		named := map[string]tftypes.Value{}
+		if v.As(&named) == nil {
+			return named
+		}
+	case v.Type().Is(tftypes.List{}):
+		var elements []tftypes.Value
+		if v.As(&elements) == nil {
+			numbered := map[string]tftypes.Value{}
+			for i, element := range elements {
+				numbered[strconv.Itoa(i)] = element
+			}
+			return numbered
+		}
+	}
+	return nil
+}
+
+// isEmpty says whether a value is null, an empty text or collection, or an object of which everything is empty.
 func isEmpty(v tftypes.Value) bool {
 	if v.IsNull() {
 		return true
@@ -54,12 +97,18 @@ func isEmpty(v tftypes.Value) bool {
 	case v.Type().Is(tftypes.String):
 		var text string
 		return v.As(&text) == nil && text == ""
-	case v.Type().Is(tftypes.List{}), v.Type().Is(tftypes.Set{}):
+	case v.Type().Is(tftypes.Set{}):
 		var elements []tftypes.Value
 		return v.As(&elements) == nil && len(elements) == 0
-	case v.Type().Is(tftypes.Map{}):
-		var elements map[string]tftypes.Value
-		return v.As(&elements) == nil && len(elements) == 0
+	case v.Type().Is(tftypes.List{}), v.Type().Is(tftypes.Map{}):
+		return len(members(v)) == 0
+	case v.Type().Is(tftypes.Object{}):
+		for _, member := range members(v) {
+			if !isEmpty(member) {
+				return false
+			}
+		}
+		return true
 	}
 	return false
 }

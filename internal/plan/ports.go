@@ -13,6 +13,16 @@ func Ports(exposed types.Set) types.Map {
 	return portMap(exposed, func(string) types.String { return types.StringUnknown() })
 }
 
+// PortsKept is the ports attribute of an object that stands under other exposed_ports: what it knows stays known.
+func PortsKept(exposed types.Set, before types.Map) types.Map {
+	return portMap(exposed, func(port string) types.String {
+		if url, ok := before.Elements()[port].(types.String); ok && !url.IsNull() {
+			return url
+		}
+		return types.StringUnknown()
+	})
+}
+
 // PortsOf is the ports attribute as the service told the URLs: one that it doesn't tell is null, and a port that
 // nobody asked for is left out.
 func PortsOf(exposed types.Set, urls map[string]string) types.Map {

@@ -1,12 +1,18 @@
 package upload
 
 import (
+	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
 )
 
 // File is a file to put into a machine. Mode, Owner and Group are "" where the user leaves them to the machine.
@@ -89,6 +95,19 @@ func Changed(uploaded, planned map[string]string) []string {
 	}
 	slices.Sort(changed)
 	return changed
+}
+
+// ReplaceChanged replaces a machine that holds an older content of a local file. sources are the hashes of a plan.
+func ReplaceChanged(ctx context.Context, notes private.State, sources map[string]string, resp *resource.ModifyPlanResponse) {
+	var uploaded map[string]string
+	private.Get(ctx, notes, private.SourceHashes, &uploaded)
+	changed := Changed(uploaded, sources)
+	if len(changed) == 0 {
+		return
+	}
+	plan.ReplaceByStatus(ctx, resp)
+	resp.Diagnostics.AddAttributeWarning(path.Root("files"), "A source file changed, so the machine is replaced",
+		"The machine was made with another content of "+strings.Join(changed, ", ")+" than the local source has now.")
 }
 
 // entry is one element of the files attribute, of either provider's shape.

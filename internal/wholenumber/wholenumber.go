@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/attr/xattr"
@@ -98,4 +99,16 @@ func (v Value) ValidateAttribute(_ context.Context, req xattr.ValidateAttributeR
 
 func (v Value) complaint() string {
 	return fmt.Sprintf("%s is not a whole number. Give one without a fraction, of at most 64 bits.", v.refused)
+}
+
+// Sorted gives the elements of a set of whole numbers in ascending order, without those that aren't known.
+func Sorted(set basetypes.SetValue) []int64 {
+	numbers := []int64{}
+	for _, element := range set.Elements() {
+		if number, ok := element.(Value); ok && !number.IsNull() && !number.IsUnknown() {
+			numbers = append(numbers, number.ValueInt64())
+		}
+	}
+	slices.Sort(numbers)
+	return numbers
 }

@@ -67,25 +67,13 @@ func (m model) request(stamped map[string]string) api.CreateRequest {
 		MemoryMB:   m.MemoryMB.ValueInt64(),
 		DiskGB:     m.DiskGB.ValueFloat64(),
 		TTLSeconds: m.TTLSeconds.ValueInt64(),
-		Ports:      m.ports(),
+		Ports:      wholenumber.Sorted(m.ExposedPorts),
 		Labels:     stamped,
 	}
 	if !m.Priority.IsNull() {
 		request.Priority = m.Priority.ValueInt64Pointer()
 	}
 	return request
-}
-
-// ports are the exposed ports in ascending order.
-func (m model) ports() []int64 {
-	ports := []int64{}
-	for _, element := range m.ExposedPorts.Elements() {
-		if port, ok := element.(wholenumber.Value); ok {
-			ports = append(ports, port.ValueInt64())
-		}
-	}
-	slices.Sort(ports)
-	return ports
 }
 
 // created writes what the service told of the new instance over whatever was unknown in the plan.

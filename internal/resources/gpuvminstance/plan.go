@@ -2,8 +2,6 @@ package gpuvminstance
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -43,7 +41,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		r.planAdoption(ctx, change, planned, state, resp)
 	default:
 		plan.Replace(resp, change.Of(replacing...)...)
-		replaceChangedSources(ctx, req.Private, sources, resp)
+		upload.ReplaceChanged(ctx, req.Private, sources, resp)
 	}
 }
 
@@ -67,17 +65,4 @@ func (r *Resource) planAdoption(ctx context.Context, change plan.Change, planned
 	effective := labels.ToMap(ctx, labels.Restrict(live, own, defaults), &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("effective_labels"), effective)...)
 	plan.Adopt(ctx, resp, "instance", change.Of(unverified...))
-}
-
-// replaceChangedSources replaces an instance that holds an older content of a local file.
-func replaceChangedSources(ctx context.Context, notes private.State, sources map[string]string, resp *resource.ModifyPlanResponse) {
-	var uploaded map[string]string
-	private.Get(ctx, notes, private.SourceHashes, &uploaded)
-	changed := upload.Changed(uploaded, sources)
-	if len(changed) == 0 {
-		return
-	}
-	plan.ReplaceByStatus(ctx, resp)
-	resp.Diagnostics.AddAttributeWarning(path.Root("files"), "A source file changed, so the machine is replaced",
-		"The machine was made with another content of "+strings.Join(slices.Compact(changed), ", ")+" than the local source has now.")
 }
