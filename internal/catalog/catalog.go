@@ -2,12 +2,6 @@
 // packaging, installation.
 package catalog
 
-import (
-	fw "github.com/hashicorp/terraform-plugin-framework/provider"
-
-	"github.com/agentenv/terraform-provider-gpuvm/internal/provider"
-)
-
 // Where the registry has the providers.
 const (
 	Host      = "registry.terraform.io"
@@ -19,13 +13,12 @@ type Provider struct {
 	Name    string // the prefix of its types
 	Package string // folder of its program
 	Docs    string // folder of its rendered documentation
-	New     func(version string) func() fw.Provider
 }
 
 // Providers is all of them.
 func Providers() []Provider {
 	return []Provider{
-		{Name: "gpuvm", Package: ".", Docs: "docs", New: provider.GPUVM},
+		{Name: "gpuvm", Package: ".", Docs: "docs"},
 	}
 }
 
@@ -40,3 +33,12 @@ func (p Provider) Templates() string { return "templates/" + p.Name }
 
 // Examples is the folder of its examples.
 func (p Provider) Examples() string { return "examples/" + p.Name }
+
+// Addresses is the address of each provider.
+func Addresses() []string {
+	var all []string
+	for _, p := range Providers() {
+		all = append(all, p.Address())
+	}
+	return all
+}

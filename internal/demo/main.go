@@ -14,22 +14,25 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/agentenv/terraform-provider-gpuvm/internal/catalog"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/terraformcli"
 )
 
-// providers are the addresses that the demo's configurations require. Whatever else it uses, such as Terraform's
-// own terraform_data, needs no program.
-var providers = []string{"registry.terraform.io/agentenv/gpuvm", "registry.terraform.io/agentenv/opensandbox"}
-
 // cleanUpLimit bounds the destroy that follows a failure or a Ctrl-C.
 const cleanUpLimit = 2 * time.Minute
+
+var errInterrupted = errors.New("interrupted")
 
 func main() {
 	var s settings
 	flag.StringVar(&s.terraform, "terraform", "terraform", "Terraform or OpenTofu program")
 	flag.StringVar(&s.programs, "bin", ".bin", "folder with the built providers and fakeservices")
 	flag.StringVar(&s.configuration, "configuration", "examples/demo", "configuration to apply")
+	hold := flag.Bool("hold", false, "wait for Enter before everything is destroyed")
 	flag.Parse()
+	if *hold {
+		s.hold = os.Stdin
+	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, s, os.Stdout)
@@ -44,6 +47,7 @@ type settings struct {
 	terraform     string // program, found on PATH or by its path
 	programs      string // folder
 	configuration string // folder, with the second configuration in its subfolder reconnect
+	hold          io.Reader
 }
 
 // run stops what it started however it ends.
@@ -69,7 +73,7 @@ func run(ctx context.Context, s settings, out io.Writer) (err error) {
 		return fmt.Errorf("copying the configuration: %w", err)
 	}
 	rc := filepath.Join(work, "cli.tfrc")
-	if err := os.WriteFile(rc, []byte(terraformcli.DevOverrides(programs, providers...)), 0o600); err != nil {
+	if err := os.WriteFile(rc, []byte(terraformcli.DevOverrides(programs, catalog.Addresses()...)), 0o600); err != nil {
 		return fmt.Errorf("writing the CLI configuration: %w", err)
 	}
 
@@ -79,8 +83,11 @@ func run(ctx context.Context, s settings, out io.Writer) (err error) {
 		return fmt.Errorf("asking for Terraform's version: %w", err)
 	}
 	fmt.Fprintf(out, "%s, providers built from this checkout, fake services on loopback\n", version)
-	show := &story{out: out, services: services, first: first}
+	show := &story{out: out, services: services, first: first, hold: s.hold}
 	if err := show.tell(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = errInterrupted // whatever Terraform says of it
+		}
 		return errors.Join(err, show.cleanUp(ctx))
 	}
 	fmt.Fprintf(out, "\nAll as promised, and everything that was started is stopped again (%.1fs).\n", time.Since(began).Seconds())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -24,7 +25,8 @@ type story struct {
 	services *services
 	first    terraformcli.CLI
 	outputs  map[string]terraformcli.Output
-	applied  bool // something may be left to destroy
+	applied  bool      // something may be left to destroy
+	hold     io.Reader // where the person's Enter comes from, nil to go on at once
 }
 
 func (s *story) tell(ctx context.Context) error {
@@ -35,8 +37,12 @@ func (s *story) tell(ctx context.Context) error {
 		{"Apply", s.apply},
 		{"Plan again", s.planAgain},
 		{"Reconnect by data source, from a second configuration", s.reconnect},
+		{"Look around", s.lookAround},
 		{"Destroy", s.destroy},
 	} {
+		if step.title == "Look around" && s.hold == nil {
+			continue
+		}
 		fmt.Fprintf(s.out, "\n%s\n", step.title)
 		if err := step.do(ctx); err != nil {
 			return fmt.Errorf("%s: %w", strings.ToLower(step.title), err)
@@ -53,7 +59,7 @@ func (s *story) apply(ctx context.Context) error {
 	}
 	s.outputs = outputs
 	for _, name := range slices.Sorted(maps.Keys(outputs)) {
-		s.line("%-22s %s", name, show(outputs[name].Value))
+		s.line(name, "%s", show(outputs[name].Value))
 	}
 	return nil
 }
@@ -63,7 +69,7 @@ func (s *story) planAgain(ctx context.Context) error {
 	if _, err := s.run(ctx, s.first, "plan", "-detailed-exitcode", "-input=false"); err != nil {
 		return err
 	}
-	s.line("no changes")
+	fmt.Fprintln(s.out, "  no changes")
 	return nil
 }
 
@@ -93,12 +99,28 @@ func (s *story) reconnect(ctx context.Context) error {
 			return fmt.Errorf("%s is %s, where the first configuration has %s", name, show(outputs[name].Value), show(first.Value))
 		}
 		same++
-		s.line("%-22s is the same", name)
+		s.line(name, "is the same")
 	}
 	if same == 0 {
 		return errors.New("the two configurations share no output")
 	}
 	return nil
+}
+
+// lookAround leaves everything as it is until the person presses Enter, or Ctrl-C.
+func (s *story) lookAround(ctx context.Context) error {
+	fmt.Fprintln(s.out, "  The addresses above can be opened in a browser. Enter goes on.")
+	entered := make(chan struct{})
+	go func() {
+		defer close(entered)
+		_, _ = bufio.NewReader(s.hold).ReadString('\n') // an input that ends goes on, too
+	}()
+	select {
+	case <-entered:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func (s *story) destroy(ctx context.Context) error {
@@ -113,7 +135,7 @@ func (s *story) destroy(ctx context.Context) error {
 	if left != "" {
 		return fmt.Errorf("the services still hold %s", left)
 	}
-	s.line("the services hold nothing")
+	fmt.Fprintln(s.out, "  the services hold nothing")
 	return nil
 }
 
@@ -134,7 +156,7 @@ func (s *story) run(ctx context.Context, cli terraformcli.CLI, args ...string) (
 	err := cli.Stream(ctx, func(e terraformcli.Event) {
 		switch e.Type {
 		case "apply_complete":
-			s.line("%-22s %s in %.0fs  %s", e.Hook.Resource.Addr, done[e.Hook.Action], e.Hook.ElapsedSeconds, e.Hook.ID)
+			s.line(e.Hook.Resource.Addr, "%s in %.0fs  %s", done[e.Hook.Action], e.Hook.ElapsedSeconds, e.Hook.ID)
 		case "outputs":
 			outputs = e.Outputs
 		}
@@ -145,6 +167,8 @@ func (s *story) run(ctx context.Context, cli terraformcli.CLI, args ...string) (
 	return outputs, nil
 }
 
-func (s *story) line(format string, args ...any) {
-	fmt.Fprintf(s.out, "  "+strings.TrimRight(format, " ")+"\n", args...)
+// line prints a name and what there is to say of it.
+func (s *story) line(name, format string, args ...any) {
+	text := fmt.Sprintf("  %-28s "+format, append([]any{name}, args...)...)
+	fmt.Fprintln(s.out, strings.TrimRight(text, " "))
 }

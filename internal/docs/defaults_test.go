@@ -25,7 +25,7 @@ func TestDescriptionsAgreeWithTheCode(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	for _, p := range catalog.Providers() {
-		for _, newResource := range p.New("test")().Resources(ctx) {
+		for _, newResource := range constructors[p.Name]("test")().Resources(ctx) {
 			r := newResource()
 			var metadata resource.MetadataResponse
 			r.Metadata(ctx, resource.MetadataRequest{ProviderTypeName: p.Name}, &metadata)

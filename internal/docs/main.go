@@ -16,7 +16,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	fw "github.com/hashicorp/terraform-plugin-framework/provider"
+
 	"github.com/agentenv/terraform-provider-gpuvm/internal/catalog"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/provider"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/providerschema"
 )
 
@@ -30,6 +33,11 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// constructors gives each provider of the catalog.
+var constructors = map[string]func(version string) func() fw.Provider{
+	"gpuvm": provider.GPUVM,
 }
 
 // run works in the module's root, where make starts it.
@@ -85,7 +93,7 @@ func refresh(ctx context.Context, root string, p catalog.Provider, check bool) (
 
 // render writes the pages to work/docs, and checks them against the registry's rules.
 func render(ctx context.Context, root, work string, p catalog.Provider) error {
-	schema, err := providerschema.Of(ctx, p.New("dev")())
+	schema, err := providerschema.Of(ctx, constructors[p.Name]("dev")())
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ type served struct {
 
 func servedTypes(t *testing.T, p catalog.Provider) []served {
 	t.Helper()
-	schema, err := providerschema.Of(t.Context(), p.New("test")())
+	schema, err := providerschema.Of(t.Context(), constructors[p.Name]("test")())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func (d description) saysWhenAbsent() bool {
 func TestEverythingIsDescribed(t *testing.T) {
 	t.Parallel()
 	for _, p := range catalog.Providers() {
-		schema, err := providerschema.Of(t.Context(), p.New("test")())
+		schema, err := providerschema.Of(t.Context(), constructors[p.Name]("test")())
 		if err != nil {
 			t.Fatal(err)
 		}
