@@ -19,7 +19,12 @@ func (c *creation) giveUp(ctx context.Context, err error) *CreateError {
 	interrupted := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
 	c.describe(err)
-	found, lookErr := c.lookForAll(ctx)
+	var found []api.Sandbox
+	var lookErr error
+	if c.lost > 0 {
+		found, lookErr = c.lookForAll(ctx)
+		c.failure.Doubt = lookErr != nil || !c.caughtUp(found)
+	}
 	if c.failure.ID == "" && len(found) > 0 {
 		c.note(ctx, found[0])
 	}
@@ -30,7 +35,7 @@ func (c *creation) giveUp(ctx context.Context, err error) *CreateError {
 
 	failure := c.failure
 	switch {
-	case failure.ID == "" && c.doubtful:
+	case failure.ID == "" && c.lost > 0:
 		failure.Fate, failure.DeleteErr = FateUnknown, lookErr
 	case failure.ID == "" && c.forgotten != "":
 		failure.ID, failure.Fate = c.forgotten, FateDeleted
@@ -49,17 +54,6 @@ func (c *creation) giveUp(ctx context.Context, err error) *CreateError {
 	}
 	c.progress(ctx, "the create failed", map[string]any{"id": failure.ID, "stage": string(failure.Stage), "outcome": string(failure.Fate)})
 	return failure
-}
-
-// lookForAll finds what attempts in doubt made. Where the sandbox of the create isn't known it is given the time that a list
-// may lag.
-func (c *creation) lookForAll(ctx context.Context) ([]api.Sandbox, error) {
-	if !c.doubtful {
-		return nil, nil
-	}
-	return c.look(ctx, listLag+c.settings.Operations.CloseTimeout, listLag, func(found []api.Sandbox) bool {
-		return c.failure.ID == "" && len(found) > 0 || c.showsOwn(found)
-	})
 }
 
 // tellStray gives the state the id of a stray that stays, if there is room for it.

@@ -46,8 +46,9 @@ type creation struct {
 	spec    Spec
 	failure *CreateError // what is known so far, for the case that it fails
 	usable  *Usable
-	// doubtful: an attempt that got no answer of the server itself may have made, or may yet make, a sandbox beside the known.
-	doubtful  bool
+	// lost counts the attempts that got no answer of the server itself and of which nothing is known: each may have made, or may
+	// yet make, a sandbox.
+	lost      int
 	forgotten string     // the id of an earlier attempt's sandbox, which is gone again
 	agent     *api.Execd // once its endpoint is known
 }

@@ -42,6 +42,7 @@ type CreateError struct {
 	ID           string // "" where none is known
 	CreateID     string // the value of the metadata CreateIDKey; "" for a snapshot
 	Fate         Fate
+	Doubt        bool // an attempt whose answer was lost may have made another one, beside ID
 	Err          error
 	DeleteErr    error
 	Diagnostics  string // the end of the sandbox's log and events
@@ -73,25 +74,31 @@ func (e *CreateError) Error() string {
 
 // Outcome says what became of the object.
 func (e *CreateError) Outcome() string {
+	text := "What became of it: " + e.fate()
+	if e.Doubt && e.CreateID != "" {
+		text += fmt.Sprintf(" An attempt without an answer may have made a %s that isn't known here: it would carry the metadata %s = %s, by which the server's list finds it.",
+			e.Object, CreateIDKey, e.CreateID)
+	}
+	return text
+}
+
+func (e *CreateError) fate() string {
 	switch e.Fate {
 	case FateDeleted:
-		return fmt.Sprintf("What became of it: the %s %s was deleted again, and the server confirms that it is gone.", e.Object, e.ID)
+		return fmt.Sprintf("the %s %s was deleted again, and the server confirms that it is gone.", e.Object, e.ID)
 	case FateKept:
-		return fmt.Sprintf("What became of it: the %s %s is kept for debugging. It costs until it is deleted or expires.", e.Object, e.ID)
+		return fmt.Sprintf("the %s %s is kept for debugging. It costs until it is deleted or expires.", e.Object, e.ID)
 	case FateUndeleted:
-		return fmt.Sprintf("What became of it: the %s %s could NOT be deleted (%v). It costs until it is deleted or expires.", e.Object, e.ID, e.DeleteErr)
+		return fmt.Sprintf("the %s %s could NOT be deleted (%v). It costs until it is deleted or expires.", e.Object, e.ID, e.DeleteErr)
 	case FateUnknown:
-		text := fmt.Sprintf("What became of it: unknown. The server may have made a %s, and no answer told its id.", e.Object)
+		text := fmt.Sprintf("unknown. The server may have made a %s, and no answer told its id.", e.Object)
 		if e.DeleteErr != nil {
 			text += fmt.Sprintf(" Looking for it failed: %v.", e.DeleteErr)
-		}
-		if e.CreateID != "" {
-			text += fmt.Sprintf(" It would carry the metadata %s = %s, by which the server's list finds it.", CreateIDKey, e.CreateID)
 		}
 		return text
 	case FateNeverMade:
 	}
-	return fmt.Sprintf("What became of it: no %s was made.", e.Object)
+	return fmt.Sprintf("no %s was made.", e.Object)
 }
 
 // StateError is a sandbox or snapshot in a state that it won't leave for the wanted one.

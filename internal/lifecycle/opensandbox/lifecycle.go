@@ -139,7 +139,7 @@ func open(err error) bool {
 
 func malformed(err error) bool {
 	_, ok := errors.AsType[*api.MalformedError](err)
-	return ok
+	return ok || errors.Is(err, apiclient.ErrGarbled)
 }
 
 // repeat does what may be done twice without harm, until it succeeds or fails for good.

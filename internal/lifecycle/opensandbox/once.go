@@ -47,8 +47,8 @@ func (e *UnseenError) Unwrap() []error { return []error{e.Lost, e.Err} }
 
 // find looks for what an attempt without a usable answer made: the one that is kept, or lost where there is none.
 func (c *creation) find(ctx context.Context, lost error) (api.Sandbox, error) {
-	if !answeredByServer(lost) || ctx.Err() != nil {
-		c.doubtful = true
+	if !nothingMade(lost) || ctx.Err() != nil {
+		c.lost++
 	}
 	if ctx.Err() != nil {
 		return api.Sandbox{}, lost // giveUp looks, and for another purpose
@@ -64,13 +64,16 @@ func (c *creation) find(ctx context.Context, lost error) (api.Sandbox, error) {
 	found, err := c.look(ctx, c.settings.Create.Timeout, lag, func(found []api.Sandbox) bool { return len(found) > 0 })
 	switch {
 	case err != nil:
-		c.doubtful = true
+		c.lost = max(c.lost, 1)
 		return api.Sandbox{}, &UnseenError{Lost: lost, Err: err}
 	case len(found) == 0:
 		return api.Sandbox{}, lost
 	}
 	c.note(ctx, found[0])
-	_ = c.deleteEach(ctx, found[1:]) // removeStrays and giveUp look again
+	c.lost = max(0, c.lost-len(found))
+	if c.deleteEach(ctx, found[1:]) != nil {
+		c.lost++ // removeStrays and giveUp see to it again
+	}
 	return found[0], nil
 }
 
@@ -120,10 +123,10 @@ func closeness(s api.Sandbox) int {
 	return 1
 }
 
-// lastLook comes before the error of a create of which an earlier attempt was left in doubt: what that one made after all
-// is as good as any.
+// lastLook comes before the error of a create of which an earlier attempt was lost: what that one made after all is as good
+// as any.
 func (c *creation) lastLook(ctx context.Context, err error) error {
-	if !c.doubtful || open(err) || c.failure.ID != "" || ctx.Err() != nil {
+	if c.lost == 0 || open(err) || c.failure.ID != "" || ctx.Err() != nil {
 		return err
 	}
 	if _, stillLost := c.find(ctx, err); stillLost != nil {
@@ -133,13 +136,12 @@ func (c *creation) lastLook(ctx context.Context, err error) error {
 	return c.awaitRunning(ctx)
 }
 
-// removeStrays deletes what an attempt in doubt made besides the sandbox of this create. The list has caught up with the
-// attempts once it shows that sandbox, which came last.
+// removeStrays deletes what a lost attempt made besides the sandbox of this create.
 func (c *creation) removeStrays(ctx context.Context) error {
-	if !c.doubtful {
+	if c.lost == 0 {
 		return nil
 	}
-	found, err := c.look(ctx, c.settings.Operations.CloseTimeout, listLag, c.showsOwn)
+	found, err := c.lookForAll(ctx)
 	if err == nil {
 		err = c.deleteEach(ctx, c.strays(found))
 	}
@@ -148,10 +150,28 @@ func (c *creation) removeStrays(ctx context.Context) error {
 	}
 	if err != nil {
 		c.usable.Warnings = append(c.usable.Warnings, fmt.Sprintf(
-			"An attempt to create the sandbox got no answer and may have made a second one, which could not be found and deleted: %v. It would carry the metadata %s = %s, as %s does, which is the one to keep.",
-			err, CreateIDKey, c.failure.CreateID, c.failure.ID))
+			"An attempt to create sandbox %s got no answer and may have made a second one, which could not be found and deleted: %v. It would carry the same metadata %s = %s.",
+			c.failure.ID, err, CreateIDKey, c.failure.CreateID))
 	}
 	return nil
+}
+
+// lookForAll finds what lost attempts made. The list has caught up with them once it shows the sandbox of this create, which
+// came last, or as many as were lost.
+func (c *creation) lookForAll(ctx context.Context) ([]api.Sandbox, error) {
+	lag := listLag
+	if c.failure.ID != "" {
+		lag = c.settings.Operations.CloseTimeout
+	}
+	found, err := c.look(ctx, lag+c.settings.Operations.CloseTimeout, lag, c.caughtUp)
+	if err == nil && !c.caughtUp(found) && c.failure.ID != "" {
+		err = errors.New("the server's list doesn't show " + c.failure.ID + ", so that it may lack others too")
+	}
+	return found, err
+}
+
+func (c *creation) caughtUp(found []api.Sandbox) bool {
+	return c.failure.ID != "" && c.showsOwn(found) || c.failure.ID == "" && len(found) >= c.lost
 }
 
 func (c *creation) showsOwn(found []api.Sandbox) bool {
@@ -188,11 +208,11 @@ func worthRepeating(err error) bool {
 	return apiclient.IsTransient(err)
 }
 
-// answeredByServer says whether a failure is the server's own word, by its codes' form DOCKER::SANDBOX_START_FAILED. Then it is
-// done with the request; a gateway, or silence, says nothing of the kind.
-func answeredByServer(err error) bool {
+// nothingMade says whether the server's own word is that there is nothing: a quota, a failed pull, or Docker, which cleans up
+// after what it can't start. A gateway, a timeout or silence says nothing of the kind.
+func nothingMade(err error) bool {
 	failed, ok := errors.AsType[*apiclient.Error](err)
-	return ok && strings.Contains(failed.Code, "::")
+	return isQuota(err) || isPullFailure(err) || ok && strings.HasPrefix(failed.Code, "DOCKER::")
 }
 
 func isQuota(err error) bool {

@@ -146,10 +146,8 @@ func (l *Lifecycle) settleSnapshot(ctx context.Context, failure *CreateError, ke
 	case keep:
 		failure.Fate = FateKept
 	default:
-		ctx, cancel := context.WithTimeout(ctx, l.settings.Operations.CloseTimeout)
-		defer cancel()
 		failure.Fate = FateDeleted
-		if failure.DeleteErr = l.DeleteSnapshot(ctx, failure.ID); failure.DeleteErr != nil {
+		if failure.DeleteErr = l.deleteSnapshot(ctx, failure.ID, l.settings.Operations.CloseTimeout); failure.DeleteErr != nil {
 			failure.Fate = FateUndeleted
 		}
 	}
@@ -170,8 +168,12 @@ func (e *SnapshotInUseError) Unwrap() error { return e.Err }
 // DeleteSnapshot ends a snapshot and waits until the server no longer knows it. One that is gone already is a success; one
 // that is still being made is waited for.
 func (l *Lifecycle) DeleteSnapshot(ctx context.Context, id string) error {
+	return l.deleteSnapshot(ctx, id, longest)
+}
+
+func (l *Lifecycle) deleteSnapshot(ctx context.Context, id string, limit time.Duration) error {
 	accepted := false
-	return l.wait(ctx, "snapshot "+id+" to be gone", longest, untilGone, func(ctx context.Context) (poll.State, error) {
+	return l.wait(ctx, "snapshot "+id+" to be gone", limit, untilGone, func(ctx context.Context) (poll.State, error) {
 		if !accepted {
 			err := l.API.DeleteSnapshot(ctx, id)
 			failed, isAnswer := errors.AsType[*apiclient.Error](err)
