@@ -20,6 +20,7 @@ const (
 	Labels       = "labels"        // labels or metadata as they were sent and answered: drift is judged against these
 	OwnLabels    = "own_labels"    // the keys of the object's own labels or metadata
 	SourceHashes = "source_hashes" // SHA-256 of each uploaded local file, by its path in the machine
+	OwnMetadata  = "own_metadata"  // the object's own metadata as it was configured when it was last written
 	OwnedKeys    = "owned_keys"    // metadata keys that were once ours: PATCH names each of them
 	CreateID     = "create_id"     // the marker of an exactly-once create
 )

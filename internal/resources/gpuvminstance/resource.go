@@ -4,7 +4,6 @@ package gpuvminstance
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -15,6 +14,7 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
 	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/gpuvm"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/connection"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/destroy"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/labels"
 	lifecycle "github.com/agentenv/terraform-provider-gpuvm/internal/lifecycle/gpuvm"
@@ -182,20 +182,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	id := state.ID.ValueString()
-	skipped, err := service.Teardown(ctx, id, state.TeardownScript.ValueString())
-	if err != nil {
-		diagnose.GPUVM.AttributeError(&resp.Diagnostics, path.Root("teardown_script"), "Teardown of "+id+" failed",
-			fmt.Errorf("%w\n\nThe machine was not destroyed, and is still in the state. Correct the script, or take teardown_script away and apply, then destroy again", err))
-		return
-	}
-	if skipped != "" {
-		resp.Diagnostics.AddAttributeWarning(path.Root("teardown_script"), "Teardown script was skipped", "It can't run in "+id+": "+skipped+".")
-	}
-	if err := service.Delete(ctx, id); err != nil {
-		diagnose.GPUVM.Error(&resp.Diagnostics, "Instance "+id+" was not destroyed",
-			fmt.Errorf("%w\n\nIt is still in the state; destroy again", err))
-	}
+	destroy.Machine(ctx, service, diagnose.GPUVM, "Instance", state.ID.ValueString(), state.TeardownScript.ValueString(), &resp.Diagnostics)
 }
 
 // ImportState takes an id. The first apply after it adopts the instance.
