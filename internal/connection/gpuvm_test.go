@@ -108,9 +108,11 @@ func TestUnknownAttributionIsNeededByACreateOnly(t *testing.T) {
 
 func TestUnusableSettingsAreNamedOnTheirAttribute(t *testing.T) {
 	for want, set := range map[string]func(*GPUVMModel){
-		"base_url":           func(m *GPUVMModel) { m.BaseURL = types.StringValue("vms.example.com") },
-		"ca_certificate":     func(m *GPUVMModel) { m.CACertificate = types.StringValue("no PEM") },
-		"client_certificate": func(m *GPUVMModel) { m.ClientCertificate, m.ClientKey = types.StringValue("no PEM"), types.StringValue("no PEM") },
+		"base_url":       func(m *GPUVMModel) { m.BaseURL = types.StringValue("vms.example.com") },
+		"ca_certificate": func(m *GPUVMModel) { m.CACertificate = types.StringValue("no PEM") },
+		"client_certificate": func(m *GPUVMModel) {
+			m.ClientCertificate, m.ClientKey = types.StringValue("no PEM"), types.StringValue("no PEM")
+		},
 		"headers": func(m *GPUVMModel) {
 			m.Headers = types.MapValueMust(types.StringType, map[string]attr.Value{"bad name": types.StringValue("x")})
 		},

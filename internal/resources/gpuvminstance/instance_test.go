@@ -269,7 +269,7 @@ func TestAccLabelPutBackOutsideIsNoDrift(t *testing.T) {
 				PreConfig: change(map[string]string{"tier": "lead"}), RefreshState: true, ExpectNonEmptyPlan: true,
 				Check: resource.ComposeTestCheckFunc(resource.TestCheckResourceAttr(name, "labels.tier", "lead"), resource.TestCheckNoResourceAttr(name, "labels.team")),
 			},
-			{PreConfig: change(map[string]string{"team": "games", "tier": "gold"}), Config: config, PlanOnly: true},
+			{PreConfig: change(map[string]string{"team": "games", "tier": "gold"}), RefreshState: true, Check: resource.TestCheckResourceAttr(name, "labels.team", "games")},
 		},
 	})
 }
