@@ -24,6 +24,7 @@ type Spec struct {
 	SetupScript     string     // run by the sandbox's shell after the files; "" = none
 	Ports           []int64    // whose endpoints are looked up
 	VNCPort         int64      // the same, for the display; 0 = none
+	Paused          bool       // once all else is done
 	KeepFailed      bool       // leave a sandbox whose create failed, for debugging
 	// Noted hears the id before anything else can fail. It is called again where a later attempt takes another's place.
 	Noted func(id string)
@@ -79,6 +80,7 @@ func (l *Lifecycle) Create(ctx context.Context, spec Spec) (usable *Usable, err 
 		{StageFiles, c.uploadFiles},
 		{StageSetup, c.setUp},
 		{StagePorts, c.lookUpPorts},
+		{StagePause, c.pause},
 		{StageCreate, c.removeStrays},
 	} {
 		c.failure.Stage = step.stage

@@ -20,6 +20,7 @@ const (
 	StageFiles    Stage = "Uploading the files"
 	StageSetup    Stage = "Running the setup script"
 	StagePorts    Stage = "Looking up the ports"
+	StagePause    Stage = "Pausing the sandbox"
 	StageSnapshot Stage = "Taking the snapshot"
 )
 

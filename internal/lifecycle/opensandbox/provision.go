@@ -38,6 +38,18 @@ func (c *creation) setUp(ctx context.Context) error {
 	return c.runScriptOn(ctx, c.failure.ID, agent, c.spec.SetupScript)
 }
 
+// pause pauses the sandbox that is usable now, where it is wanted so.
+func (c *creation) pause(ctx context.Context) error {
+	if !c.spec.Paused {
+		return nil
+	}
+	paused, err := c.Pause(ctx, c.failure.ID)
+	if err == nil {
+		c.usable.Sandbox = paused
+	}
+	return err
+}
+
 // Upload puts a file into a sandbox, over what stands there; folders on the way are made.
 func (l *Lifecycle) Upload(ctx context.Context, id string, file api.File) error {
 	agent, err := l.reachAgent(ctx, id)
