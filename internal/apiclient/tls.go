@@ -27,7 +27,7 @@ func newTransport(config Config) (*http.Transport, error) {
 	}
 	return &http.Transport{
 		Proxy:                  proxy,
-		DialContext:            (&net.Dialer{Timeout: connectTimeout}).DialContext,
+		DialContext:            dialWith((&net.Dialer{Timeout: connectTimeout}).DialContext),
 		TLSClientConfig:        settings,
 		TLSHandshakeTimeout:    connectTimeout,
 		MaxIdleConnsPerHost:    maxIdleConnections,
