@@ -3,10 +3,12 @@ package machine
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
@@ -44,14 +46,11 @@ func (c *call) fail(code int, format string, values ...any) int {
 
 // failOn tells of a file error in the words that a real command uses.
 func (c *call) failOn(verb, name string, err error) int {
-	var reason error = err
-	if pe, ok := err.(*fs.PathError); ok { //nolint:errorlint // ours, never wrapped
-		reason = pe.Err
+	var wrapped *fs.PathError
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
 	}
-	text := reason.Error()
-	if text == fs.ErrNotExist.Error() {
-		text = "no such file or directory"
-	}
+	text := err.Error()
 	return c.fail(1, "cannot %s '%s': %s", verb, name, strings.ToUpper(text[:1])+text[1:])
 }
 
@@ -146,9 +145,14 @@ func (c *call) lines(ctx context.Context, names []string, use func(line string) 
 	})
 }
 
+// buffers are lent to copyTo, which many small commands call.
+var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
 // copyTo copies until the input, the reader of the output or ctx ends.
 func copyTo(ctx context.Context, w io.Writer, r io.Reader) error {
-	buffer := make([]byte, 32<<10)
+	lent := buffers.Get().(*[32 << 10]byte) //nolint:forcetypeassert // nothing else is put there
+	defer buffers.Put(lent)
+	buffer := lent[:]
 	for {
 		n, err := r.Read(buffer)
 		if n > 0 {

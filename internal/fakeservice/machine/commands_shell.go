@@ -3,7 +3,6 @@ package machine
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,6 +12,8 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/interp"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/clock"
 )
 
 func isBuiltin(name string) bool { return interp.IsBuiltin(name) }
@@ -41,10 +42,7 @@ func (c *call) exported() map[string]string {
 
 // runAs runs a command line for a user with an environment; the words are taken as they are.
 func (c *call) runAs(ctx context.Context, user string, argv []string, env map[string]string, std streams) int {
-	if !alone(argv[0]) {
-		return c.fail(exitNotFound, "%s: command not found", argv[0])
-	}
-	code, err := c.shell.nested(c.shell.name, user).script(ctx, `"$@"`, c.dir, newEnviron(env), argv, nil, std)
+	code, err := c.shell.nested(c.shell.name, user).command(ctx, argv, c.dir, newEnviron(env), std)
 	if err != nil {
 		return 1 // the end of ctx is told by the outermost command
 	}
@@ -213,7 +211,32 @@ func runNohup(ctx context.Context, c *call) int {
 	return c.runAs(ctx, c.shell.user, argv, c.exported(), c.streams)
 }
 
-var errTimeout = errors.New("timed out")
+// limited is a context that ends at a time of the machine's clock. Whoever waits on it looks at Err, not at Done: nothing
+// tells when a clock that a test holds has come so far.
+type limited struct {
+	context.Context
+	clock clock.Clock
+	until time.Time
+}
+
+type limitKey struct{}
+
+func (l limited) Err() error {
+	if err := l.Context.Err(); err != nil {
+		return err
+	}
+	if !l.clock.Now().Before(l.until) {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+func (l limited) Value(key any) any {
+	if key == (limitKey{}) {
+		return l.until
+	}
+	return l.Context.Value(key)
+}
 
 // runTimeout is timeout [-s signal] [-k time] time command; 124 when the time ran out.
 func runTimeout(ctx context.Context, c *call) int {
@@ -225,20 +248,13 @@ func runTimeout(ctx context.Context, c *call) int {
 	if err != nil {
 		return c.fail(125, "invalid time interval '%s'", argv[0])
 	}
-	limited, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	watch, stopWatch := context.WithCancel(limited)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if c.shell.machine.clock.Sleep(watch, limit) == nil {
-			stop(errTimeout)
-		}
-	}()
-	code := c.runAs(limited, c.shell.user, argv[1:], c.exported(), c.streams)
-	stopWatch()
-	<-done
-	if errors.Is(context.Cause(limited), errTimeout) {
+	until := c.shell.machine.clock.Now().Add(limit)
+	if earlier, nested := ctx.Value(limitKey{}).(time.Time); nested && earlier.Before(until) {
+		until = earlier
+	}
+	within := limited{ctx, c.shell.machine.clock, until}
+	code := c.runAs(within, c.shell.user, argv[1:], c.exported(), c.streams)
+	if within.Err() != nil {
 		return 124
 	}
 	return code

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -106,18 +107,26 @@ func runSleep(ctx context.Context, c *call) int {
 	if len(words) == 0 {
 		return c.fail(1, "missing operand")
 	}
+	var total time.Duration
 	for _, word := range words {
-		if word == "infinity" {
-			<-ctx.Done()
-			return 1
-		}
 		d, err := seconds(word)
+		if word == "infinity" {
+			d, err = math.MaxInt64, nil
+		}
 		if err != nil || d < 0 {
 			return c.fail(1, "invalid time interval '%s'", word)
 		}
-		if err := c.shell.machine.clock.Sleep(ctx, d); err != nil {
-			return 1
-		}
+		total = max(total, total+d) // a sum that overflows is for ever, too
+	}
+	if until, bounded := ctx.Value(limitKey{}).(time.Time); bounded {
+		total = min(total, until.Sub(c.shell.machine.clock.Now()))
+	}
+	if total == math.MaxInt64 {
+		<-ctx.Done()
+		return 1
+	}
+	if c.shell.machine.clock.Sleep(ctx, total) != nil || ctx.Err() != nil {
+		return 1
 	}
 	return 0
 }

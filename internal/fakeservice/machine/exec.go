@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"mvdan.cc/sh/v3/interp"
-	"mvdan.cc/sh/v3/syntax"
 )
 
 const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -24,10 +23,6 @@ func (m *Machine) Exec(ctx context.Context, c Command) (int, error) {
 	out, errs := newGate(c.Stdout), newGate(c.Stderr)
 	defer out.shut()
 	defer errs.shut()
-	if !alone(c.Argv[0]) {
-		fmt.Fprintf(errs, "%s: command not found\n", c.Argv[0])
-		return exitNotFound, nil
-	}
 	// What runs belongs to the machine's life; the caller's end reaches it only while the caller waits.
 	running, stop := context.WithCancelCause(m.life)
 	r := newRun(func() { stop(nil) })
@@ -52,7 +47,7 @@ func (m *Machine) Exec(ctx context.Context, c Command) (int, error) {
 		dir = "/"
 	}
 	s := &shell{machine: m, run: r, name: "sh", user: user}
-	return s.script(running, `"$@"`, clean(dir), env, c.Argv, nil, streams{c.Stdin, out, errs})
+	return s.command(running, c.Argv, clean(dir), env, streams{c.Stdin, out, errs})
 }
 
 // run counts who still needs the context of one Exec: the caller, and each script that has left jobs in the background.
@@ -76,13 +71,7 @@ func (r *run) drop() {
 }
 
 // wait is a statement, not a whole program: the end of one would run the script's EXIT trap a second time.
-var wait = func() *syntax.Stmt {
-	program, err := syntax.NewParser().Parse(strings.NewReader("wait"), "")
-	if err != nil {
-		panic(err)
-	}
-	return program.Stmts[0]
-}()
+var wait = parse("wait").Stmts[0]
 
 // keepJobs lets the jobs that a script has left in the background go on after its end.
 func (r *run) keepJobs(ctx context.Context, of *interp.Runner) {

@@ -66,7 +66,7 @@ func (f *filesystem) makeDir(name string, mode fs.FileMode, parents bool) error 
 		if parents && n.mode.IsDir() {
 			return nil
 		}
-		return &fs.PathError{Op: "mkdir", Path: name, Err: fs.ErrExist}
+		return &fs.PathError{Op: "mkdir", Path: name, Err: syscall.EEXIST}
 	}
 	if parents {
 		err = f.makeParents("mkdir", at, 0o755)
@@ -101,7 +101,7 @@ func (f *filesystem) link(target, name string, replace bool) error {
 		return err
 	}
 	if n := f.get(at); n != nil && (!replace || n.mode.IsDir()) {
-		return &fs.PathError{Op: "link", Path: name, Err: fs.ErrExist}
+		return &fs.PathError{Op: "link", Path: name, Err: syscall.EEXIST}
 	}
 	if err := f.parent("link", at); err != nil {
 		return err

@@ -108,7 +108,7 @@ func (f *filesystem) missing(at string) error {
 			return syscall.ENOTDIR
 		}
 	}
-	return fs.ErrNotExist
+	return syscall.ENOENT // errors.Is takes it for fs.ErrNotExist
 }
 
 // put sets or (with nil) removes a node and keeps the counts. The caller holds the lock and has checked the parent.

@@ -21,8 +21,8 @@ const (
 	exitUsage       = 2
 	exitNotRunnable = 126
 	exitNotFound    = 127
-	maxDepth        = 64     // shells within shells; more is a script that calls itself
-	maxFrames       = 20_000 // of Go's stack, which a shell function that calls itself would exhaust
+	maxDepth        = 64    // shells within shells; more is a script that calls itself
+	maxFrames       = 5_000 // of Go's stack, which a shell function that calls itself would exhaust
 )
 
 // shell is one run of an interpreter: one script, or one command.
@@ -55,6 +55,39 @@ func (s *shell) script(ctx context.Context, text, dir string, env environ, args,
 		return exitUsage, nil
 	}
 	s.examine(program)
+	return s.program(ctx, program, dir, env, args, options, std)
+}
+
+// command runs one command whose words are taken as they are.
+func (s *shell) command(ctx context.Context, argv []string, dir string, env environ, std streams) (int, error) {
+	switch {
+	case !alone(argv[0]):
+		fmt.Fprintf(std.err, "%s: command not found\n", argv[0])
+		return exitNotFound, nil
+	case interp.IsBuiltin(argv[0]):
+		return s.program(ctx, words, dir, env, argv, nil, std)
+	case std.in == nil:
+		std.in = strings.NewReader("")
+	}
+	code := s.start(ctx, &call{shell: s, name: argv[0], args: argv[1:], dir: dir, env: env, streams: std})
+	if ctx.Err() != nil {
+		return -1, context.Cause(ctx)
+	}
+	return code, nil
+}
+
+// words is the program that runs its parameters as one command. Running a program doesn't change it.
+var words = parse(`"$@"`)
+
+func parse(text string) *syntax.File {
+	program, err := syntax.NewParser().Parse(strings.NewReader(text), "")
+	if err != nil {
+		panic(err)
+	}
+	return program
+}
+
+func (s *shell) program(ctx context.Context, program *syntax.File, dir string, env environ, args, options []string, std streams) (int, error) {
 	params := append(append([]string(nil), options...), "--")
 	runner, err := interp.New(interp.Env(env), interp.Dir("/"), interp.StdIO(std.in, std.out, std.err),
 		interp.Params(append(params, args...)...), interp.CallHandler(s.call), interp.ExecHandlers(s.middleware),
