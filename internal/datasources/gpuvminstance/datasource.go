@@ -16,6 +16,7 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/connection"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/labels"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/nullable"
 )
 
 // DataSource is the data source gpuvm_instance.
@@ -87,16 +88,9 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 
 func (m *model) observe(ctx context.Context, vm api.VM, resp *datasource.ReadResponse) {
 	m.Status = types.StringValue(vm.Status)
-	m.Image = textOrNull(vm.Image)
+	m.Image = nullable.Text(vm.Image)
 	m.Ports = labels.ToMap(ctx, vm.Ports, &resp.Diagnostics)
-	m.VNCURL = textOrNull(vm.VNCURL)
+	m.VNCURL = nullable.Text(vm.VNCURL)
 	m.Labels = labels.ToMap(ctx, vm.Labels, &resp.Diagnostics)
-	m.Error = textOrNull(vm.Error)
-}
-
-func textOrNull(text string) types.String {
-	if text == "" {
-		return types.StringNull()
-	}
-	return types.StringValue(text)
+	m.Error = nullable.Text(vm.Error)
 }

@@ -14,6 +14,7 @@ import (
 
 	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/gpuvm"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/labels"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/nullable"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/wholenumber"
 )
@@ -92,8 +93,8 @@ func (m *model) created(ctx context.Context, vm api.VM, attributed map[string]st
 func (m *model) observe(vm api.VM) {
 	m.Status = types.StringValue(vm.Status)
 	m.Ports = plan.PortsOf(m.ExposedPorts, vm.Ports)
-	m.VNCURL = textOrNull(vm.VNCURL)
-	m.Error = textOrNull(vm.Error)
+	m.VNCURL = nullable.Text(vm.VNCURL)
+	m.Error = nullable.Text(vm.Error)
 }
 
 // imported fills in what the service tells of an instance that no state knew: all else stays null.
@@ -105,7 +106,7 @@ func (m *model) imported(ctx context.Context, vm api.VM, diags *diag.Diagnostics
 		}
 	}
 	m.ExposedPorts = types.SetValueMust(wholenumber.Type{}, ports)
-	m.Image = textOrNull(vm.Image)
+	m.Image = nullable.Text(vm.Image)
 	m.EffectiveLabels = labels.ToMap(ctx, vm.Labels, diags)
 	m.AttributionLabels = labels.ToMap(ctx, nil, diags)
 }
@@ -122,11 +123,4 @@ func (m *model) drifted(ctx context.Context, stamp labels.Stamp, own []string, l
 func (m *model) stamp(answered map[string]string) (stamp labels.Stamp, own []string) {
 	sent, _ := labels.FromMap(m.EffectiveLabels)
 	return labels.Stamp{Sent: sent, Answered: answered}, slices.Collect(maps.Keys(m.Labels.Elements()))
-}
-
-func textOrNull(text string) types.String {
-	if text == "" {
-		return types.StringNull()
-	}
-	return types.StringValue(text)
 }

@@ -1,0 +1,201 @@
+package opensandboxsandbox
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/opensandbox"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/labels"
+	lifecycle "github.com/agentenv/terraform-provider-gpuvm/internal/lifecycle/opensandbox"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/metadata"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/nullable"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/sandbox"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/upload"
+)
+
+// Create makes exactly one sandbox and sees it through to usable. What fails after it was made leaves it deleted, or
+// tainted in the state; never unknown to both.
+func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer diagnose.Panic(&resp.Diagnostics)
+	var planned, config model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &planned)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	service := r.service.Lifecycle(&resp.Diagnostics)
+	timeout, diags := planned.Timeouts.Create(ctx, createTimeout)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	spec := r.spec(ctx, &planned, config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	spec.Noted = func(id string) { plan.Note(ctx, req, resp, id) }
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	usable, err := service.Create(ctx, spec.Spec)
+	if err != nil {
+		reportFailedCreate(ctx, req, resp, planned, err)
+		return
+	}
+	planned.created(*usable)
+	for _, warning := range usable.Warnings {
+		resp.Diagnostics.AddWarning("Sandbox "+usable.Sandbox.ID+" was created, with a reservation", warning)
+	}
+	warnInheritedExpiry(planned, &resp.Diagnostics)
+	resp.Diagnostics.Append(resp.State.Set(ctx, planned)...)
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity{ID: planned.ID})...)
+	private.Set(ctx, resp.Private, private.CreateID, usable.CreateID, &resp.Diagnostics)
+	private.Set(ctx, resp.Private, private.SourceHashes, spec.sourceHashes, &resp.Diagnostics)
+	remember(ctx, resp.Private, planned, usable.Sandbox.Metadata, &resp.Diagnostics)
+}
+
+// remember notes what later plans and refreshes compare with, and every metadata key that ever was ours.
+func remember(ctx context.Context, notes private.State, m model, answered map[string]string, diags *diag.Diagnostics) {
+	sent, _ := labels.FromMap(m.EffectiveMetadata)
+	own, _ := labels.FromMap(m.Metadata)
+	private.Set(ctx, notes, private.Labels, labels.Stamp{Sent: sent, Answered: answered}, diags)
+	private.Set(ctx, notes, private.OwnMetadata, own, diags)
+	private.Set(ctx, notes, private.OwnedKeys, append(ownedKeys(ctx, notes, sent), slices.Sorted(maps.Keys(sent))...), diags)
+}
+
+// ownedKeys are the metadata keys that once were ours and aren't in now. Each change has to name them: a server lets a key
+// that was set at create come back otherwise.
+func ownedKeys(ctx context.Context, notes private.State, now map[string]string) []string {
+	var once []string
+	private.Get(ctx, notes, private.OwnedKeys, &once)
+	return slices.DeleteFunc(once, func(key string) bool { _, still := now[key]; return still })
+}
+
+// created writes what the server told of the new sandbox over whatever was unknown in the plan.
+func (m *model) created(usable lifecycle.Usable) {
+	m.ID = types.StringValue(usable.Sandbox.ID)
+	m.observeStatus(usable.Sandbox.Status)
+	m.observePorts(m.urls(usable))
+	m.CreatedAt = nullable.Time(usable.Sandbox.CreatedAt.Time)
+	m.ExpiresAt = nullable.Time(usable.Sandbox.ExpiresAt.Time)
+}
+
+// urls gives the URLs of ports, that of the display among them.
+func (m model) urls(usable lifecycle.Usable) map[string]string {
+	urls := sandbox.URLs(usable.Ports)
+	if !m.VNCPort.IsNull() {
+		urls[m.VNCPort.String()] = usable.VNCURL
+	}
+	return urls
+}
+
+// spec is what the lifecycle is to make: the request, and the work in the new sandbox. Contents come from the configuration,
+// since no plan holds write-only ones.
+type spec struct {
+	lifecycle.Spec
+	sourceHashes map[string]string
+}
+
+func (r *Resource) spec(ctx context.Context, planned *model, config model, diags *diag.Diagnostics) spec {
+	attribution, _ := r.service.Attribution(diags)
+	if planned.EffectiveMetadata.IsUnknown() {
+		planned.EffectiveMetadata = metadata.Effective(ctx, planned.Metadata, r.service.KnownDefaults(diags), diags)
+	}
+	effective, _ := labels.FromMap(planned.EffectiveMetadata)
+	planned.AttributionMetadata = labels.ToMap(ctx, labels.Without(attribution, effective), diags)
+	request := planned.Request(ctx, config.Arguments, labels.Merge(attribution, effective), r.service.ImagePullPolicy, diags)
+	files := upload.Files(config.Files, diags)
+	s := spec{sourceHashes: upload.SourceHashes(files)}
+	s.Spec = lifecycle.Spec{
+		Request:         request.CreateRequest,
+		Secrets:         request.Secrets,
+		SkipHealthCheck: r.service.SkipHealthCheck || planned.SkipHealthCheck.ValueBool(),
+		ReadyTimeout:    time.Duration(planned.ReadyTimeoutSeconds.ValueInt64()) * time.Second,
+		Probe:           r.service.Probe,
+		SetupScript:     planned.SetupScript.ValueString(),
+		Ports:           planned.PortNumbers(),
+		VNCPort:         planned.VNCPort.ValueInt64(),
+		Paused:          planned.Paused.ValueBool(),
+		KeepFailed:      planned.OnCreateFailure.ValueString() == onFailureKeep,
+	}
+	for _, file := range files {
+		s.Files = append(s.Files, api.File{Path: file.Path, Content: file.Data, Mode: file.Mode, Owner: file.Owner, Group: file.Group})
+	}
+	return s
+}
+
+// warnInheritedExpiry: a restored sandbox has the expiry of its snapshot's source where it sets none of its own.
+func warnInheritedExpiry(m model, diags *diag.Diagnostics) {
+	if m.TTLSeconds.IsNull() && !m.ExpiresAt.IsNull() {
+		diags.AddAttributeWarning(path.Root("ttl_seconds"), "Sandbox "+m.ID.ValueString()+" expires although ttl_seconds isn't set",
+			"The server ends it at "+m.ExpiresAt.ValueString()+". A sandbox that is restored from a snapshot inherits the expiry of the snapshot's source, and a pool may set one.\n\nWhat to do: set ttl_seconds, which replaces the sandbox once and lets it be renewed.")
+	}
+}
+
+// reportFailedCreate says what failed and what became of the sandbox, and keeps one that stands in the state.
+func reportFailedCreate(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse, planned model, err error) {
+	failure, ok := errors.AsType[*lifecycle.CreateError](err)
+	if !ok {
+		diagnose.OpenSandbox.Error(&resp.Diagnostics, "Sandbox was not created", err)
+		return
+	}
+	diagnose.OpenSandbox.AttributeError(&resp.Diagnostics, path.Root(planned.attributeOf(failure.Stage)), summaryOf(failure.Stage), err)
+	if failure.Stands() {
+		plan.Note(ctx, req, resp, failure.ID)
+	} else {
+		resp.State.RemoveResource(ctx)
+	}
+}
+
+func summaryOf(stage lifecycle.Stage) string {
+	switch stage {
+	case lifecycle.StagePool:
+		return "Pool can't be used"
+	case lifecycle.StageBoot:
+		return "Sandbox did not start"
+	case lifecycle.StageHealth:
+		return "Sandbox's agent did not answer"
+	case lifecycle.StageProbe:
+		return "Sandbox did not become ready"
+	case lifecycle.StageFiles:
+		return "File upload failed"
+	case lifecycle.StageSetup:
+		return "Setup script failed"
+	case lifecycle.StagePorts:
+		return "Ports can't be looked up"
+	case lifecycle.StagePause:
+		return "Sandbox could not be paused"
+	}
+	return "Sandbox was not created"
+}
+
+// attributeOf says which attribute a failure at that stage belongs to.
+func (m model) attributeOf(stage lifecycle.Stage) string {
+	switch stage {
+	case lifecycle.StageHealth:
+		return "ready_timeout_seconds"
+	case lifecycle.StageFiles:
+		return "files"
+	case lifecycle.StageSetup:
+		return "setup_script"
+	case lifecycle.StagePorts:
+		return "exposed_ports"
+	case lifecycle.StagePause:
+		return "paused"
+	}
+	switch {
+	case !m.SnapshotID.IsNull():
+		return "snapshot_id"
+	case !m.PoolRef.IsNull():
+		return "pool_ref"
+	}
+	return "image"
+}
