@@ -1,0 +1,385 @@
+package gpuvmexec_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/acctest"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/faults"
+)
+
+const (
+	name     = "gpuvm_exec.setup"
+	instance = `instance_id = gpuvm_instance.client.id`
+)
+
+// execution is a configuration of a machine, and of one execution with the given lines in it.
+func execution(service *acctest.GPUVM, lines ...string) string {
+	return service.Provider(`max_retries = 1`) + `
+resource "gpuvm_instance" "client" {
+  image = "client"
+}
+
+resource "gpuvm_exec" "setup" {
+` + strings.Join(lines, "\n") + "\n}\n"
+}
+
+func said(text string) *regexp.Regexp {
+	return regexp.MustCompile(`(?s)` + strings.ReplaceAll(regexp.QuoteMeta(text), " ", `[\s│]+`))
+}
+
+// execs lists the bodies of the commands that were sent.
+func execs(service *acctest.GPUVM) []string {
+	var bodies []string
+	for _, request := range service.Faults().Requests() {
+		if strings.HasSuffix(request.Path, "/exec") {
+			bodies = append(bodies, string(request.Body))
+		}
+	}
+	return bodies
+}
+
+// sent checks which commands were sent.
+func sent(service *acctest.GPUVM, want ...string) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		if got := execs(service); fmt.Sprint(got) != fmt.Sprint(want) {
+			return fmt.Errorf("sent %s, want %s", got, want)
+		}
+		return nil
+	}
+}
+
+func action(a plancheck.ResourceActionType) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(name, a)}}
+}
+
+func TestAccScriptRunsOnceAndItsResultsAreKept(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	config := execution(service, instance, `script = "echo out; echo trouble >&2"`)
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{{
+			Config: config,
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownValue(name, tfjsonpath.New("exit_code"), knownvalue.Int64Exact(0)),
+				statecheck.ExpectKnownValue(name, tfjsonpath.New("stdout"), knownvalue.StringExact("out\n")),
+				statecheck.ExpectKnownValue(name, tfjsonpath.New("stderr"), knownvalue.StringExact("trouble\n")),
+				statecheck.ExpectKnownValue(name, tfjsonpath.New("stdout_truncated"), knownvalue.Bool(false)),
+				statecheck.ExpectKnownValue(name, tfjsonpath.New("stderr_truncated"), knownvalue.Bool(false)),
+				statecheck.ExpectKnownValue(name, tfjsonpath.New("expected_exit_codes"), knownvalue.SetExact([]knownvalue.Check{knownvalue.Int64Exact(0)})),
+				statecheck.ExpectKnownValue(name, tfjsonpath.New("triggers"), knownvalue.Null()),
+				statecheck.ExpectSensitiveValue(name, tfjsonpath.New("stdout")),
+				statecheck.ExpectSensitiveValue(name, tfjsonpath.New("stderr")),
+			},
+			Check: sent(service, `{"argv":["sudo","bash","-c","echo out; echo trouble \u003e\u00262"]}`),
+		}, {
+			PreConfig:        service.Faults().Reset,
+			Config:           config,
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			Check:            sent(service),
+		}},
+	})
+}
+
+func TestAccArgvRunsWithoutAShell(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{{
+			Config: execution(service, instance, `argv = ["echo", "$HOME", ""]`),
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownValue(name, tfjsonpath.New("stdout"), knownvalue.StringExact("$HOME \n")),
+			},
+			Check: sent(service, `{"argv":["echo","$HOME",""]}`),
+		}},
+	})
+}
+
+func TestAccOnlyTheEndOfALongOutputIsKept(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{{
+			Config: execution(service, instance, `script = "for i in $(seq 8000); do echo $i Grüße; done"`),
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownValue(name, tfjsonpath.New("stdout"), knownvalue.StringFunc(func(text string) error {
+					if len(text) > 64<<10 || len(text) < 64<<10-2 || !strings.HasSuffix(text, "8000 Grüße\n") {
+						return fmt.Errorf("%d bytes, ends %q", len(text), text[max(0, len(text)-20):])
+					}
+					return nil
+				})),
+				statecheck.ExpectKnownValue(name, tfjsonpath.New("stdout_truncated"), knownvalue.Bool(true)),
+				statecheck.ExpectKnownValue(name, tfjsonpath.New("stderr_truncated"), knownvalue.Bool(false)),
+			},
+		}},
+	})
+}
+
+func TestAccUnexpectedExitCodeIsRunAgainByTheNextApply(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	const script = `script = "echo tried >> /tmp/tries; echo not yet >&2; test $(wc -l < /tmp/tries) -ge 2"`
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{
+			{
+				Config:      execution(service, instance, script),
+				ExpectError: said("Script failed (exit 1)"),
+			},
+			{
+				Config:           execution(service, instance, script),
+				ConfigPlanChecks: action(plancheck.ResourceActionCreate),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(name, tfjsonpath.New("exit_code"), knownvalue.Int64Exact(0)),
+				},
+			},
+		},
+	})
+}
+
+func TestAccErrorShowsTheEndOfTheOutput(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{{
+			Config:      execution(service, instance, `script = "seq 10000; echo no space left >&2; exit 28"`),
+			ExpectError: said("9999 10000 no space left"),
+		}},
+	})
+}
+
+func TestAccOtherExitCodesCanBeExpected(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{
+			{
+				Config: execution(service, instance, `script = "exit 3"`, `expected_exit_codes = [0, 3]`),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(name, tfjsonpath.New("exit_code"), knownvalue.Int64Exact(3)),
+				},
+				Check: sent(service, `{"argv":["sudo","bash","-c","exit 3"]}`),
+			},
+			{
+				PreConfig:        service.Faults().Reset,
+				Config:           execution(service, instance, `script = "exit 3"`), // noted only: it has run
+				ConfigPlanChecks: action(plancheck.ResourceActionUpdate),
+				Check:            sent(service),
+			},
+		},
+	})
+}
+
+func TestAccWhatChangesInPlaceRunsNothing(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{
+			{Config: execution(service, instance, `script = "true"`)},
+			{
+				PreConfig: service.Faults().Reset,
+				Config:    execution(service, instance, `script = "true"`, `triggers = {}`, `expected_exit_codes = [0, 1]`, `timeouts {`, `create = "5m"`, `}`),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+					plancheck.ExpectResourceAction(name, plancheck.ResourceActionUpdate),
+					plancheck.ExpectKnownValue(name, tfjsonpath.New("exit_code"), knownvalue.Int64Exact(0)),
+				}},
+				Check: sent(service),
+			},
+		},
+	})
+}
+
+func TestAccWhatReplaces(t *testing.T) {
+	for title, lines := range map[string][]string{
+		"script":          {instance, `script = "echo other"`},
+		"argv for script": {instance, `argv = ["true"]`},
+		"triggers":        {instance, `script = "true"`, `triggers = { version = "2" }`},
+	} {
+		t.Run(title, func(t *testing.T) {
+			service := acctest.NewGPUVM(t)
+			acctest.Run(t, resource.TestCase{
+				CheckDestroy: service.Empty,
+				Steps: []resource.TestStep{
+					{Config: execution(service, instance, `script = "true"`)},
+					{Config: execution(service, lines...), ConfigPlanChecks: action(plancheck.ResourceActionDestroyBeforeCreate)},
+				},
+			})
+			if got := execs(service); len(got) != 2 {
+				t.Errorf("sent %s", got)
+			}
+		})
+	}
+}
+
+func TestAccRunsAgainInAnotherMachine(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	config := execution(service, instance, `argv = ["true"]`)
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{
+			{Config: config},
+			{
+				Config: strings.Replace(config, `image = "client"`, `image = "other"`, 1),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+					plancheck.ExpectResourceAction(name, plancheck.ResourceActionDestroyBeforeCreate),
+					plancheck.ExpectUnknownValue(name, tfjsonpath.New("exit_code")),
+				}},
+			},
+		},
+	})
+	if got := execs(service); len(got) != 2 {
+		t.Errorf("sent %s", got)
+	}
+}
+
+func TestAccMachineGoneDropsTheExecution(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	config := execution(service, instance, `argv = ["true"]`)
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{
+			{Config: config},
+			{
+				PreConfig:        func() { service.Delete(service.VMs()[0].ID) },
+				Config:           config,
+				ConfigPlanChecks: action(plancheck.ResourceActionCreate),
+			},
+		},
+	})
+}
+
+func TestAccRefreshIsOneGetAndDropsNothingOnOtherErrors(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	id := service.Make(t, `{"image":"client","cpu":1,"memory_mb":1024,"disk_gb":10,"ttl_seconds":600,"ports":[],"labels":{},"priority":null}`)
+	config := service.Provider(`max_retries = 0`) + fmt.Sprintf("resource \"gpuvm_exec\" \"setup\" {\n  instance_id = %q\n  argv = [\"true\"]\n}\n", id)
+	acctest.Run(t, resource.TestCase{
+		Steps: []resource.TestStep{
+			{Config: config},
+			{
+				PreConfig:    service.Faults().Reset,
+				RefreshState: true,
+				Check: func(*terraform.State) error {
+					for _, request := range service.Faults().Requests() {
+						if request.Method != "GET" || request.Path != "/v1/vms/"+id {
+							return fmt.Errorf("%s %s was sent", request.Method, request.Path)
+						}
+					}
+					return nil
+				},
+			},
+			{
+				PreConfig:   func() { service.Faults().Order(faults.Fault{Kind: faults.Status, Status: 403, Times: -1}) },
+				Config:      config,
+				ExpectError: said("Instance " + id + " of an execution can't be read"),
+			},
+			{
+				PreConfig:        service.Faults().Clear,
+				Config:           config,
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			},
+		},
+	})
+	if got := execs(service); len(got) > 0 {
+		t.Errorf("a refresh sent %s", got)
+	}
+}
+
+func TestAccOpenOutcomeIsNeverRepeated(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	service.Faults().Order(faults.Fault{Path: "/v1/vms/*/exec", Kind: faults.ResetAfter, Times: -1})
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{{
+			Config:      execution(service, instance, `argv = ["true"]`),
+			ExpectError: said("whether it still runs, is unknown"),
+		}},
+	})
+	if got := execs(service); len(got) != 1 {
+		t.Errorf("sent %s", got)
+	}
+}
+
+func TestAccUnknownCommandRunsAtApply(t *testing.T) {
+	for title, test := range map[string]struct {
+		line string
+		says string // of the error; "" where it runs
+	}{
+		"argv":         {`argv = ["echo", terraform_data.late.output]`, ""},
+		"whole argv":   {`argv = terraform_data.words.output`, ""},
+		"script":       {`script = terraform_data.late.output`, ""},
+		"triggers":     {"argv = [\"true\"]\n triggers = { version = terraform_data.late.output }", ""},
+		"codes":        {"argv = [\"true\"]\n expected_exit_codes = terraform_data.codes.output", ""},
+		"empty script": {`script = terraform_data.empty.output`, "Script is empty"},
+		"null script":  {`script = terraform_data.null.output`, "here is neither"},
+		"both":         {"argv = [\"true\"]\n script = terraform_data.late.output", "here are both"},
+		"one null":     {"argv = [\"true\"]\n script = terraform_data.null.output", ""},
+	} {
+		t.Run(title, func(t *testing.T) {
+			service := acctest.NewGPUVM(t)
+			config := execution(service, instance, test.line) + `
+resource "terraform_data" "late" {
+  input = "true"
+}
+resource "terraform_data" "words" {
+  input = ["echo", "a"]
+}
+resource "terraform_data" "codes" {
+  input = [0, 1]
+}
+resource "terraform_data" "empty" {
+  input = ""
+}
+resource "terraform_data" "null" {
+}
+`
+			step := resource.TestStep{Config: config}
+			if test.says != "" {
+				step.ExpectError = said(test.says)
+			}
+			acctest.Run(t, resource.TestCase{CheckDestroy: service.Empty, Steps: []resource.TestStep{step}})
+		})
+	}
+}
+
+func TestAccBadInputIsRefusedBeforeAnythingIsSent(t *testing.T) {
+	for title, test := range map[string]struct {
+		lines []string
+		says  string
+	}{
+		"no command":      {[]string{`instance_id = "vm-1"`}, "here is neither"},
+		"two commands":    {[]string{`instance_id = "vm-1"`, `argv = ["ls"]`, `script = "ls"`}, "here are both"},
+		"empty instance":  {[]string{`instance_id = ""`, `argv = ["ls"]`}, "at least 1"},
+		"no code":         {[]string{`instance_id = "vm-1"`, `argv = ["ls"]`, `expected_exit_codes = []`}, "no command could ever succeed"},
+		"code out of 255": {[]string{`instance_id = "vm-1"`, `argv = ["ls"]`, `expected_exit_codes = [300]`}, "300 is not from -255 to 255"},
+		"null code":       {[]string{`instance_id = "vm-1"`, `argv = ["ls"]`, `expected_exit_codes = [null]`}, "element is null"},
+		"dots":            {[]string{`instance_id = ".."`, `argv = ["ls"]`}, "Command was not run to its end in .."},
+	} {
+		t.Run(title, func(t *testing.T) {
+			service := acctest.NewGPUVM(t)
+			config := strings.Replace(execution(service, test.lines...), "resource \"gpuvm_instance\" \"client\" {\n  image = \"client\"\n}\n", "", 1)
+			acctest.Run(t, resource.TestCase{Steps: []resource.TestStep{{Config: config, ExpectError: said(test.says)}}})
+			if sent := service.Faults().Total(); sent != 0 {
+				t.Errorf("%d requests were sent", sent)
+			}
+		})
+	}
+}
+
+func TestAccCantBeImported(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{
+			{Config: execution(service, instance, `argv = ["true"]`)},
+			{ResourceName: name, ImportState: true, ImportStateId: "vm-1", ExpectError: said("Resource Import Not Implemented")},
+		},
+	})
+}

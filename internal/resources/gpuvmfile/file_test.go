@@ -1,0 +1,376 @@
+package gpuvmfile_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/acctest"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/faults"
+	fake "github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/gpuvm"
+)
+
+const (
+	name  = "gpuvm_file.motd"
+	hello = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03" // SHA-256 of "hello\n"
+	empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+)
+
+// file is a configuration of a machine, and of one file in it with the given lines.
+func file(service *acctest.GPUVM, lines ...string) string {
+	return service.Provider(`max_retries = 1`) + `
+resource "gpuvm_instance" "client" {
+  image = "client"
+}
+
+resource "gpuvm_file" "motd" {
+  instance_id = gpuvm_instance.client.id
+` + strings.Join(lines, "\n") + "\n}\n"
+}
+
+const path = `path = "/etc/motd"`
+
+func said(text string) *regexp.Regexp {
+	return regexp.MustCompile(`(?s)` + strings.ReplaceAll(regexp.QuoteMeta(text), " ", `[\s│]+`))
+}
+
+// puts lists the contents that were uploaded.
+func puts(service *acctest.GPUVM) []string {
+	var bodies []string
+	for _, request := range service.Faults().Requests() {
+		if request.Method == "PUT" {
+			bodies = append(bodies, string(request.Body))
+		}
+	}
+	return bodies
+}
+
+// uploaded checks what was uploaded since the requests were last forgotten.
+func uploaded(service *acctest.GPUVM, want ...string) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		if got := puts(service); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
+			return fmt.Errorf("uploaded %q, want %q", got, want)
+		}
+		return nil
+	}
+}
+
+func sha256(want knownvalue.Check) []statecheck.StateCheck {
+	return []statecheck.StateCheck{statecheck.ExpectKnownValue(name, tfjsonpath.New("sha256"), want)}
+}
+
+func plans(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
+	checks := []plancheck.PlanCheck{plancheck.ExpectResourceAction(name, action)}
+	if action == plancheck.ResourceActionUpdate {
+		checks = append(checks, plancheck.ExpectUnknownValue(name, tfjsonpath.New("sha256")))
+	}
+	return resource.ConfigPlanChecks{PreApply: checks}
+}
+
+var unchanged = resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+
+func TestAccContentIsUploadedAndChangedInPlace(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{
+			{
+				Config:            file(service, path, `content = "hello\n"`),
+				ConfigStateChecks: sha256(knownvalue.StringExact(hello)),
+				Check:             uploaded(service, "hello\n"),
+			},
+			{
+				PreConfig:        service.Faults().Reset,
+				Config:           file(service, path, `content = "hello\n"`),
+				ConfigPlanChecks: unchanged,
+			},
+			{
+				Config:            file(service, path, `content = ""`),
+				ConfigPlanChecks:  plans(plancheck.ResourceActionUpdate),
+				ConfigStateChecks: sha256(knownvalue.StringExact(empty)),
+				Check:             uploaded(service, ""),
+			},
+			{
+				PreConfig:         service.Faults().Reset,
+				Config:            file(service, path, `content_base64 = "aGVsbG8K"`),
+				ConfigPlanChecks:  plans(plancheck.ResourceActionUpdate),
+				ConfigStateChecks: sha256(knownvalue.StringExact(hello)),
+				Check:             uploaded(service, "hello\n"),
+			},
+		},
+	})
+}
+
+func TestAccFileStandsWhereCommandsSeeIt(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{{
+			Config: file(service, `path = "/etc/a b/ü&?#.conf"`, `content = "hello\n"`) + `
+resource "gpuvm_exec" "read" {
+  instance_id = gpuvm_instance.client.id
+  argv        = ["cat", gpuvm_file.motd.path]
+  triggers    = { content = gpuvm_file.motd.sha256 }
+}
+`,
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownValue("gpuvm_exec.read", tfjsonpath.New("stdout"), knownvalue.StringExact("hello\n")),
+			},
+		}},
+	})
+}
+
+func TestAccSourceIsReadAtPlanAndUploadedAgainWhenItChanges(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	local := filepath.Join(t.TempDir(), "motd")
+	write := func(content string) func() {
+		return func() {
+			service.Faults().Reset()
+			if err := os.WriteFile(local, []byte(content), 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	config := file(service, path, fmt.Sprintf("source = %q", local))
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{
+			{Config: config, ExpectError: said("no such file")},
+			{PreConfig: write("hello\n"), Config: config, ConfigStateChecks: sha256(knownvalue.StringExact(hello)), Check: uploaded(service, "hello\n")},
+			{PreConfig: write("hello\n"), Config: config, ConfigPlanChecks: unchanged},
+			{
+				PreConfig: write("bye\n"), Config: config,
+				ConfigPlanChecks: plans(plancheck.ResourceActionUpdate),
+				Check:            uploaded(service, "bye\n"),
+			},
+			{PreConfig: write("bye\n"), Config: config, ConfigPlanChecks: unchanged},
+		},
+	})
+}
+
+func TestAccDestroyDoesntNeedTheSource(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	local := filepath.Join(t.TempDir(), "motd")
+	if err := os.WriteFile(local, []byte("hello\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{{
+			Config: file(service, path, fmt.Sprintf("source = %q", local)),
+			Check:  func(*terraform.State) error { return nil },
+		}, {
+			PreConfig: func() { _ = os.Remove(local) },
+			Config:    service.Provider(),
+		}},
+	})
+}
+
+func TestAccWriteOnlyContentStandsNowhere(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	const secret = "correct-horse-battery-staple"
+	wo := func(content, version string) string {
+		return file(service, path, fmt.Sprintf("content_wo = %q", content), version)
+	}
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{
+			{
+				Config:            wo(secret, `content_wo_version = 1`),
+				ConfigStateChecks: append(sha256(knownvalue.Null()), statecheck.ExpectKnownValue(name, tfjsonpath.New("content_wo"), knownvalue.Null())),
+				Check:             uploaded(service, secret),
+			},
+			{PreConfig: service.Faults().Reset, Config: wo("other", `content_wo_version = 1`), ConfigPlanChecks: unchanged},
+			{
+				Config:            wo("other", `content_wo_version = 2`),
+				ConfigPlanChecks:  plans(plancheck.ResourceActionUpdate),
+				ConfigStateChecks: sha256(knownvalue.Null()),
+				Check:             uploaded(service, "other"),
+			},
+			{
+				PreConfig:         service.Faults().Reset,
+				Config:            file(service, path, `content = "hello\n"`),
+				ConfigPlanChecks:  plans(plancheck.ResourceActionUpdate),
+				ConfigStateChecks: sha256(knownvalue.StringExact(hello)),
+				Check:             uploaded(service, "hello\n"),
+			},
+			{
+				PreConfig:         service.Faults().Reset,
+				Config:            wo("hello\n", ""),
+				ConfigPlanChecks:  plans(plancheck.ResourceActionUpdate),
+				ConfigStateChecks: sha256(knownvalue.Null()),
+				Check:             uploaded(service, "hello\n"),
+			},
+		},
+	})
+}
+
+func TestAccServiceThatEchoesGetsNoContentIntoAnError(t *testing.T) {
+	service := acctest.NewGPUVM(t, func(o *fake.Options) { o.EchoSecrets = true })
+	const secret = "correct-horse-battery-staple"
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{{
+			Config: service.Provider() + fmt.Sprintf(`
+resource "gpuvm_file" "motd" {
+  instance_id = "vm-0"
+  path        = "/etc/motd"
+  content_wo  = %q
+}
+`, secret),
+			ExpectError: said("no such vm (you sent Bearer (redacted) (redacted))"),
+		}},
+	})
+}
+
+func TestAccWhatReplaces(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	config := file(service, path, `content = "hello\n"`)
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{
+			{Config: config},
+			{Config: strings.Replace(config, "/etc/motd", "/etc/issue", 1), ConfigPlanChecks: plans(plancheck.ResourceActionDestroyBeforeCreate)},
+			{Config: strings.Replace(config, `"client"`+"\n}", `"other"`+"\n}", 1), ConfigPlanChecks: plans(plancheck.ResourceActionDestroyBeforeCreate)},
+		},
+	})
+	if got := puts(service); len(got) != 3 {
+		t.Errorf("uploaded %d times", len(got))
+	}
+}
+
+func TestAccMachineGoneDropsTheFile(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	config := file(service, path, `content = "hello\n"`)
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{
+			{Config: config},
+			{
+				PreConfig:        func() { service.Delete(service.VMs()[0].ID) },
+				Config:           config,
+				ConfigPlanChecks: plans(plancheck.ResourceActionCreate),
+			},
+			{
+				PreConfig:   func() { service.Faults().Order(faults.Fault{Kind: faults.Status, Status: 401, Times: -1}) },
+				Config:      config,
+				ExpectError: said("check api_token"),
+			},
+			{PreConfig: service.Faults().Clear, Config: config, ConfigPlanChecks: unchanged},
+		},
+	})
+}
+
+func TestAccLostAnswerIsUploadedAgain(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	service.Faults().Order(faults.Fault{Method: "PUT", Kind: faults.ResetAfter})
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps:        []resource.TestStep{{Config: file(service, path, `content = "hello\n"`), Check: uploaded(service, "hello\n", "hello\n")}},
+	})
+}
+
+func TestAccFailedUploadIsMadeGoodEvenForTheOldContent(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	// The old content stands in the state, and the machine holds the new one: its answer was lost.
+	fail := func() {
+		service.Faults().Order(faults.Fault{Method: "PUT", Kind: faults.ResetAfter, Times: 2})
+	}
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{
+			{Config: file(service, path, `content = "hello\n"`)},
+			{PreConfig: fail, Config: file(service, path, `content = "bye\n"`), ExpectError: said("File /etc/motd was not uploaded")},
+			{
+				PreConfig:         service.Faults().Reset,
+				Config:            file(service, path, `content = "hello\n"`),
+				ConfigPlanChecks:  plans(plancheck.ResourceActionUpdate),
+				ConfigStateChecks: sha256(knownvalue.StringExact(hello)),
+				Check:             uploaded(service, "hello\n"),
+			},
+			{Config: file(service, path, `content_wo = "a"`, `content_wo_version = 1`)},
+			{PreConfig: fail, Config: file(service, path, `content_wo = "b"`, `content_wo_version = 2`), ExpectError: said("was not uploaded")},
+			{
+				PreConfig:        service.Faults().Reset,
+				Config:           file(service, path, `content_wo = "a"`, `content_wo_version = 1`),
+				ConfigPlanChecks: plans(plancheck.ResourceActionUpdate),
+				Check:            uploaded(service, "a"),
+			},
+		},
+	})
+}
+
+func TestAccUnknownContent(t *testing.T) {
+	for title, test := range map[string]struct{ line, says string }{
+		"content":       {`content = terraform_data.late.output`, ""},
+		"base64":        {`content_base64 = base64encode(terraform_data.late.output)`, ""},
+		"write-only":    {`content_wo = terraform_data.late.output`, ""},
+		"source":        {`source = terraform_data.local.output`, ""},
+		"gone source":   {`source = "${terraform_data.local.output}.not"`, "no such file"},
+		"one null":      {"content = terraform_data.late.output\n source = terraform_data.null.output", ""},
+		"none":          {`content = terraform_data.null.output`, "this one has none"},
+		"two":           {"content = terraform_data.late.output\n source = terraform_data.local.output", "content and source"},
+		"broken base64": {`content_base64 = "%${terraform_data.late.output}"`, "isn't base64"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			service := acctest.NewGPUVM(t)
+			local := filepath.Join(t.TempDir(), "motd")
+			if err := os.WriteFile(local, []byte("hello\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			config := file(service, path, test.line) + fmt.Sprintf(`
+resource "terraform_data" "late" {
+  input = "hello\n"
+}
+resource "terraform_data" "local" {
+  input = %q
+}
+resource "terraform_data" "null" {
+}
+`, local)
+			step := resource.TestStep{Config: config, Check: uploaded(service, "hello\n")}
+			if test.says != "" {
+				step = resource.TestStep{Config: config, ExpectError: said(test.says)}
+			}
+			acctest.Run(t, resource.TestCase{CheckDestroy: service.Empty, Steps: []resource.TestStep{step}})
+		})
+	}
+}
+
+func TestAccBadInputIsRefusedBeforeAnythingIsSent(t *testing.T) {
+	for title, test := range map[string]struct {
+		lines []string
+		says  string
+	}{
+		"no content":       {[]string{path}, "this one has none"},
+		"two contents":     {[]string{path, `content = "x"`, `content_wo = "y"`}, "content and content_wo"},
+		"not base64":       {[]string{path, `content_base64 = "%%%"`}, "isn't base64"},
+		"version of none":  {[]string{path, `content = "x"`, `content_wo_version = 1`}, "content_wo"},
+		"half a version":   {[]string{path, `content_wo = "x"`, `content_wo_version = 1.5`}, "1.5 is not a whole number"},
+		"relative path":    {[]string{`path = "etc/motd"`, `content = "x"`}, "must be one that is an absolute path"},
+		"a folder":         {[]string{`path = "/etc/"`, `content = "x"`}, "must be one that is an absolute path"},
+		"dotted path":      {[]string{`path = "/etc/../x"`, `content = "x"`}, "must be one that is an absolute path"},
+		"empty path":       {[]string{`path = ""`, `content = "x"`}, "must be one that is an absolute path"},
+		"empty source":     {[]string{path, `source = ""`}, "at least 1"},
+		"source a folder":  {[]string{path, fmt.Sprintf("source = %q", t.TempDir())}, "can't be read"},
+		"sha256 by a user": {[]string{path, `content = "x"`, `sha256 = "y"`}, "sha256"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			service := acctest.NewGPUVM(t)
+			acctest.Run(t, resource.TestCase{Steps: []resource.TestStep{{Config: file(service, test.lines...), ExpectError: said(test.says)}}})
+			if sent := service.Faults().Total(); sent != 0 {
+				t.Errorf("%d requests were sent", sent)
+			}
+		})
+	}
+}
