@@ -41,6 +41,9 @@ func (c *Client) WithRetry(maxRetries int, minDelay, maxDelay time.Duration) *Cl
 	return &Client{http: c.http.WithRetry(maxRetries, minDelay, maxDelay), scheme: c.scheme}
 }
 
+// Backoff is how long to wait before the n-th repetition, from 0, of what the client doesn't repeat by itself.
+func (c *Client) Backoff(n int) time.Duration { return c.http.Backoff(n) }
+
 // Redact takes the secrets that the transport knows out of text.
 func (c *Client) Redact(text string) string { return c.http.Redact(text) }
 

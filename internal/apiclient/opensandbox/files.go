@@ -10,6 +10,7 @@ import (
 	"net/textproto"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
 )
@@ -50,6 +51,7 @@ func (e *Execd) Upload(ctx context.Context, file File) error {
 		Path:        []string{"files", "upload"},
 		Body:        body.Bytes(),
 		ContentType: form.FormDataContentType(),
+		Timeout:     transferTime(int64(body.Len())),
 	}, nil)
 	return err
 }
@@ -74,12 +76,19 @@ func decimalMode(octal string) (int, error) {
 	return strconv.Atoi(octal)
 }
 
+// transferTime is what so many bytes may take on a slow line, where the timeout of other requests would be too short.
+func transferTime(size int64) time.Duration {
+	const perSecond = 256 << 10
+	return time.Minute + time.Duration(size/perSecond)*time.Second
+}
+
 // Download reads a file of at most limit bytes; a longer one is an error. One that isn't there answers 404.
 func (e *Execd) Download(ctx context.Context, path string, limit int64) ([]byte, error) {
 	answer, err := e.http.Do(ctx, apiclient.Request{
 		Method:    http.MethodGet,
 		Path:      []string{"files", "download"},
 		Query:     url.Values{"path": {path}},
+		Timeout:   transferTime(limit),
 		MaxAnswer: limit,
 	}, nil)
 	if err != nil {

@@ -64,7 +64,7 @@ func TestCaptureKeepsWholeCharacters(t *testing.T) {
 func FuzzFollow(f *testing.F) {
 	f.Add([]byte(`{"type":"init","text":"c"}` + "\n\n" + `{"type":"stdout","text":"\n"}` + "\n\n" + `{"type":"execution_complete"}` + "\n\n"))
 	f.Add([]byte("data: {\"type\":\"error\",\"error\":{\"evalue\":\"1\"}}\r\n\r\n"))
-	f.Add([]byte("data:\ndata:\n\n{"))
+	f.Add([]byte(strings.Repeat("data:\n", 2) + "\n{"))
 	f.Add([]byte("\xff\xfe{\"type\":1}\n"))
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		lines := 0

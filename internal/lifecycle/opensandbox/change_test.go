@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func TestRenewThatDoesNotLast(t *testing.T) {
 	spec.Request.TimeoutSeconds = &ttl
 	id := w.mustCreate(t, spec).Sandbox.ID
 	remove := w.server.Faults().OnRequest(func(r faults.Record) {
-		if r.Method == "GET" {
+		if r.Method == http.MethodGet {
 			w.server.Restart() // a Docker server forgets renewals
 		}
 	})
@@ -218,7 +219,9 @@ func TestSnapshotThatFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, fake.Options{SnapshotDelay: time.Minute})
 	id := w.mustCreate(t, w.spec()).Sandbox.ID
-	ctx := w.interruptAt(t, func(r faults.Record) bool { return r.Method == "GET" && strings.HasPrefix(r.Path, "/v1/snapshots/") })
+	ctx := w.interruptAt(t, func(r faults.Record) bool {
+		return r.Method == http.MethodGet && strings.HasPrefix(r.Path, "/v1/snapshots/")
+	})
 	_, err := w.CreateSnapshot(ctx, SnapshotSpec{SandboxID: id})
 	var failure *CreateError
 	if !errors.As(err, &failure) || failure.Object != "snapshot" || !strings.Contains(err.Error(), "interrupted by the user") {

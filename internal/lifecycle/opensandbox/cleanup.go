@@ -3,6 +3,7 @@ package opensandbox
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/opensandbox"
@@ -70,7 +71,7 @@ func (c *creation) tellStray(undeleted *undeletedError, err error) {
 
 // diagnostics asks the server what happened inside, before the sandbox is deleted. It is an extra: no failure of it counts.
 func (c *creation) diagnostics(ctx context.Context) string {
-	if c.failure.ID == "" || c.failure.Stage == StagePorts || c.failure.Stage == StageCreate {
+	if c.failure.ID == "" || !c.ailing() {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, diagnosticsTimeout)
@@ -83,6 +84,15 @@ func (c *creation) diagnostics(ctx context.Context) string {
 		text += "log:\n" + tailOf(log, diagnosticsTail/2)
 	}
 	return c.redact(tailOf(text, diagnosticsTail))
+}
+
+// ailing says whether it is the sandbox itself that failed, and not what was done in it.
+func (c *creation) ailing() bool {
+	if slices.Contains([]Stage{StageBoot, StageHealth, StageProbe}, c.failure.Stage) {
+		return true
+	}
+	_, unreachable := errors.AsType[*UnreachableError](c.failure.Err)
+	return unreachable
 }
 
 // undeletedError is a sandbox that should be gone and isn't.

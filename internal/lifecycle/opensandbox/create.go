@@ -52,6 +52,7 @@ type creation struct {
 	lost      int
 	forgotten string     // the id of an earlier attempt's sandbox, which is gone again
 	agent     *api.Execd // once its endpoint is known
+	reached   bool       // the agent has answered
 }
 
 // Create makes exactly one sandbox and sees it through to usable. On any failure, interrupt or panic the error is a
@@ -114,6 +115,9 @@ func (c *creation) make(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+			return fmt.Errorf("%w (%w)", cause, err)
+		}
 		if n > retry.Times || !worthRepeating(err) || ctx.Err() != nil {
 			return c.lastLook(ctx, err)
 		}
@@ -121,8 +125,8 @@ func (c *creation) make(ctx context.Context) error {
 			return fmt.Errorf("%w; it isn't asked for again, because the one that failed could not be deleted: %w", err, undeleted)
 		}
 		c.progress(ctx, "asking for the sandbox again", map[string]any{"attempt": n + 1, "of": retry.Times + 1, "after": c.redact(err.Error())})
-		if late := c.backOff(ctx, retry, n, err); late != nil {
-			return c.lastLook(ctx, fmt.Errorf("%w (no time is left to try again: %w)", err, late))
+		if late := c.backOff(ctx, c.creates, n, err); late != nil {
+			return c.lastLook(ctx, fmt.Errorf("%w (it isn't asked for again: %w)", err, late))
 		}
 	}
 }
@@ -154,7 +158,7 @@ func (c *creation) post(ctx context.Context) (api.Sandbox, error) {
 	request.Metadata = withKey(request.Metadata, c.failure.CreateID)
 	longer, done := c.outlive(ctx, postGrace)
 	defer done()
-	return c.API.CreateSandbox(longer, request, c.settings.Create.Timeout)
+	return c.creates.CreateSandbox(longer, request, c.settings.Create.Timeout)
 }
 
 // note takes a sandbox for the one of this create.

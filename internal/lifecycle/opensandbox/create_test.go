@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +30,8 @@ func TestCreateMakesAUsableSandbox(t *testing.T) {
 				spec := w.spec()
 				spec.Probe.StableCount, spec.Probe.StableDelay = 3, time.Second
 				spec.Files = []api.File{{Path: "/w/b", Content: []byte("later")}, {Path: "/w/a", Content: []byte("first"), Mode: "644"}}
-				spec.SetupScript = "cat /w/a /w/b > /w/c"
+				spec.SetupScript = "cat /w/a /w/b > /w/c; echo -n $EXTRA >> /w/c"
+				spec.Request.Env = map[string]string{"EXTRA": "!"}
 				spec.Ports, spec.VNCPort = []int64{8080, 9000}, 6080
 				usable, err := w.Create(t.Context(), spec)
 				if err != nil {
@@ -39,7 +41,7 @@ func TestCreateMakesAUsableSandbox(t *testing.T) {
 				if ids := w.ids(); !slices.Equal(ids, []string{id}) || w.lastNoted() != id || usable.Sandbox.Status.State != api.StateRunning {
 					t.Errorf("the server holds %v, noted %q, made %+v", ids, w.lastNoted(), usable.Sandbox)
 				}
-				if file, err := w.server.Machine(id).ReadFile("/w/c"); err != nil || string(file.Data) != "firstlater" {
+				if file, err := w.server.Machine(id).ReadFile("/w/c"); err != nil || string(file.Data) != "firstlater!" {
 					t.Errorf("the setup script made %q, %v", file.Data, err)
 				}
 				if len(usable.Ports) != 2 || !strings.HasPrefix(usable.Ports[8080], "http://") || usable.VNCURL == "" || usable.VNCURL == usable.Ports[8080] {
@@ -72,7 +74,7 @@ func TestCreateAsksForLittle(t *testing.T) {
 }
 
 // mustFail makes what can't be made and looks at what every failure has to hold.
-func (w *world) mustFail(t *testing.T, ctx context.Context, spec Spec) *CreateError {
+func (w *world) mustFail(ctx context.Context, t *testing.T, spec Spec) *CreateError {
 	t.Helper()
 	usable, err := w.Create(ctx, spec)
 	var failure *CreateError
@@ -207,7 +209,7 @@ func TestCreateThatFails(t *testing.T) {
 				test.spec(&spec)
 			}
 			w.server.Faults().Order(test.faults...)
-			failure := w.mustFail(t, t.Context(), spec)
+			failure := w.mustFail(t.Context(), t, spec)
 			text := failure.Error()
 			if failure.Stage != test.stage || failure.Fate != test.fate {
 				t.Errorf("stage %q, fate %q; want %q, %q", failure.Stage, failure.Fate, test.stage, test.fate)
@@ -224,7 +226,7 @@ func TestCreateThatFails(t *testing.T) {
 			if ids := w.ids(); len(ids) != left || left == 1 && ids[0] != failure.ID {
 				t.Errorf("the server holds %v; want %d. The error:\n%s", ids, left, text)
 			}
-			if posts := w.count("POST", "/v1/sandboxes"); posts != test.posts {
+			if posts := w.count(http.MethodPost); posts != test.posts {
 				t.Errorf("asked for a sandbox %d times, want %d", posts, test.posts)
 			}
 		})
@@ -235,7 +237,7 @@ func TestUnreachableServerIsToldAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, fake.Options{})
 	w.Lifecycle = New(clientOf(t, "http://127.0.0.1:1", w.clock), w.settings)
-	failure := w.mustFail(t, t.Context(), w.spec())
+	failure := w.mustFail(t.Context(), t, w.spec())
 	if failure.Fate != FateNeverMade || !strings.Contains(failure.Error(), "POST /v1/sandboxes") {
 		t.Errorf("%v", failure)
 	}
@@ -253,7 +255,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 		if waited := w.clock.Now().Sub(before); waited < 77*time.Second {
 			t.Errorf("%d: waited %s", status, waited)
 		}
-		if w.count("GET", "/v1/sandboxes") != 0 {
+		if w.count(http.MethodGet) != 0 {
 			t.Errorf("%d: looked for a sandbox that the server hadn't made", status)
 		}
 	}
@@ -265,9 +267,9 @@ func TestRetryAfterBeyondTheDeadlineFailsAtOnce(t *testing.T) {
 	w.server.Faults().Order(faults.Fault{Method: "POST", Path: "/v1/sandboxes", Status: 429, RetryAfter: "7200", Times: -1})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
-	failure := w.mustFail(t, ctx, w.spec())
-	if failure.Fate != FateNeverMade || !strings.Contains(failure.Error(), "2h0m0s") || w.count("POST", "/v1/sandboxes") != 1 {
-		t.Errorf("asked %d times: %v", w.count("POST", "/v1/sandboxes"), failure)
+	failure := w.mustFail(ctx, t, w.spec())
+	if failure.Fate != FateNeverMade || !strings.Contains(failure.Error(), "2h0m0s") || w.count(http.MethodPost) != 1 {
+		t.Errorf("asked %d times: %v", w.count(http.MethodPost), failure)
 	}
 }
 
@@ -283,8 +285,8 @@ func TestLongPullBehindAShortGateway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ids := w.ids(); !slices.Equal(ids, []string{usable.Sandbox.ID}) || w.count("POST", "/v1/sandboxes") != 1 {
-		t.Errorf("the server holds %v after %d requests", ids, w.count("POST", "/v1/sandboxes"))
+	if ids := w.ids(); !slices.Equal(ids, []string{usable.Sandbox.ID}) || w.count(http.MethodPost) != 1 {
+		t.Errorf("the server holds %v after %d requests", ids, w.count(http.MethodPost))
 	}
 }
 
@@ -327,7 +329,7 @@ func TestUnknownStatesArentFinal(t *testing.T) {
 	}
 	polls := 0
 	remove := w.server.Faults().OnRequest(func(r faults.Record) {
-		if r.Method == "GET" && r.Path == "/v1/sandboxes/"+w.lastNoted() {
+		if r.Method == http.MethodGet && r.Path == "/v1/sandboxes/"+w.lastNoted() {
 			if polls++; polls == 30 {
 				w.server.SetStatus(w.lastNoted(), fake.Status{})
 			}
@@ -336,6 +338,17 @@ func TestUnknownStatesArentFinal(t *testing.T) {
 	defer remove()
 	if _, err := w.Create(t.Context(), spec); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestEndpointsMayComeALittleLate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fake.Options{Kubernetes: true})
+	w.server.Faults().Order(faults.Fault{Method: "GET", Path: "/v1/sandboxes/*/endpoints/*", Status: 404, Body: `{"code":"KUBERNETES::POD_IP_NOT_AVAILABLE","message":"no address yet"}`, Times: 5})
+	spec := w.spec()
+	spec.SkipHealthCheck, spec.Probe.Line, spec.Ports = true, "", []int64{8080}
+	if usable, err := w.Create(t.Context(), spec); err != nil || usable.Ports[8080] == "" {
+		t.Errorf("%+v, %v", usable, err)
 	}
 }
 
@@ -359,7 +372,7 @@ func TestSecretsStayOutOfErrors(t *testing.T) {
 	spec := w.spec()
 	spec.Secrets = []string{"hunter2-hunter2"}
 	spec.SetupScript = "echo the password is hunter2-hunter2; exit 1"
-	failure := w.mustFail(t, t.Context(), spec)
+	failure := w.mustFail(t.Context(), t, spec)
 	if text := failure.Error() + failure.ScriptOutput; strings.Contains(text, "hunter2") || !strings.Contains(text, "the password is (redacted)") {
 		t.Errorf("%s", text)
 	}
@@ -370,7 +383,7 @@ func TestTimeoutSaysWhatWasLastSeen(t *testing.T) {
 	w := newWorld(t, fake.Options{ExecdDelay: time.Hour})
 	spec := w.spec()
 	spec.ReadyTimeout = 15 * time.Second
-	failure := w.mustFail(t, t.Context(), spec)
+	failure := w.mustFail(t.Context(), t, spec)
 	var timeout *poll.TimeoutError
 	if !errors.As(failure, &timeout) || timeout.Waited < 15*time.Second || timeout.Waited > 20*time.Second || timeout.Last == "" {
 		t.Errorf("%+v", timeout)

@@ -49,11 +49,16 @@ func (l *Lifecycle) delete(ctx context.Context, id string, limit time.Duration) 
 			return poll.State{}, err
 		case sandbox.Status.State == api.StateTerminated && !accepted.IsZero() && l.since(accepted) >= lingering:
 			return poll.State{Done: true}, nil
-		case refused != nil:
-			return poll.State{Status: fmt.Sprintf("%s; the last answer to its deletion: %v", sandbox.Status, refused)}, nil
 		}
-		return poll.State{Status: sandbox.Status.String()}, nil
+		return poll.State{Status: sandbox.Status.String() + whyRefused(refused)}, nil
 	})
+}
+
+func whyRefused(err error) string {
+	if err == nil {
+		return ""
+	}
+	return "; the last answer to its deletion: " + err.Error()
 }
 
 func (l *Lifecycle) since(t time.Time) time.Duration { return l.clock.Now().Sub(t) }

@@ -51,7 +51,7 @@ func (l *Lifecycle) execOn(ctx context.Context, id string, agent *api.Execd, com
 			return result, err
 		}
 		lost := interrupted(err) || open(err)
-		if !lost || n > l.settings.Operations.CommandRetries || l.backOff(ctx, l.settings.Operations.Retry, n, err) != nil {
+		if !lost || n > l.settings.Operations.CommandRetries || l.backOff(ctx, l.API, n, err) != nil {
 			return result, l.explain(ctx, id, err)
 		}
 	}
@@ -70,7 +70,7 @@ func (l *Lifecycle) run(ctx context.Context, agent *api.Execd, command api.Comma
 		if n > l.settings.Operations.Retry.Times || !l.notTaken(err) || ctx.Err() != nil {
 			return result, err
 		}
-		if l.backOff(ctx, l.settings.Operations.Retry, n, err) != nil {
+		if l.backOff(ctx, l.API, n, err) != nil {
 			return result, err
 		}
 	}
@@ -135,11 +135,11 @@ func (l *Lifecycle) RunScript(ctx context.Context, id, script string) error {
 	if err != nil {
 		return err
 	}
-	return l.runScriptOn(ctx, id, agent, script)
+	return l.runScriptOn(ctx, id, agent, Command{Line: script})
 }
 
-func (l *Lifecycle) runScriptOn(ctx context.Context, id string, agent *api.Execd, script string) error {
-	result, err := l.execOn(ctx, id, agent, Command{Line: script})
+func (l *Lifecycle) runScriptOn(ctx context.Context, id string, agent *api.Execd, script Command) error {
+	result, err := l.execOn(ctx, id, agent, script)
 	if err != nil {
 		return err
 	}

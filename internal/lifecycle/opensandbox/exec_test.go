@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -133,7 +134,7 @@ func TestExecEndsWithItsContext(t *testing.T) {
 	}
 	var ended bool
 	for _, r := range w.server.Faults().Requests() {
-		ended = ended || r.Method == "DELETE" && strings.HasSuffix(r.Path, "/command") && strings.HasPrefix(r.Query, "id=")
+		ended = ended || r.Method == http.MethodDelete && strings.HasSuffix(r.Path, "/command") && strings.HasPrefix(r.Query, "id=")
 	}
 	if !ended {
 		t.Errorf("the command wasn't ended: %v", w.asked())

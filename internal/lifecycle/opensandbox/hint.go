@@ -40,6 +40,8 @@ func (c *creation) hint(err error) string {
 		return "give it more memory in the resources block."
 	case (stage == StageHealth || stage == StageProbe) && isAnswer && apiclient.IsUnauthorized(failed):
 		return "the agent refuses whoever lacks what its endpoint demands. The api_key goes to it only through the server: try use_server_proxy = true."
+	case stage == StageProbe && timedOut && c.reached:
+		return "the agent answers, and the probe doesn't succeed: see what it did above. The probe block of the provider says what is run and what it has to print; command = \"\" turns it off."
 	case (stage == StageHealth || stage == StageProbe) && timedOut && !c.settings.ServerProxy:
 		return "if the address above can't be reached from here, set use_server_proxy = true in the provider block; if the sandbox only takes longer, raise ready_timeout_seconds or the probe block's deadline_seconds."
 	case (stage == StageHealth || stage == StageProbe) && timedOut:

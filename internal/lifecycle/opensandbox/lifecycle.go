@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -50,6 +49,7 @@ type Retry struct {
 type Lifecycle struct {
 	// API is the client with the retry settings of Operations.
 	API      *api.Client
+	creates  *api.Client // with those of Create
 	settings Settings
 	clock    clock.Clock
 	boots    poll.Memory // spares the requests of a boot that is known to take long
@@ -66,9 +66,10 @@ func New(client *api.Client, settings Settings) *Lifecycle {
 	if settings.Clock == nil {
 		settings.Clock = clock.System()
 	}
-	retry := settings.Operations.Retry
+	with := func(r Retry) *api.Client { return client.WithRetry(r.Times, r.Delay, r.MaxDelay) }
 	return &Lifecycle{
-		API:      client.WithRetry(retry.Times, retry.Delay, retry.MaxDelay),
+		API:      with(settings.Operations.Retry),
+		creates:  with(settings.Create.Retry),
 		settings: settings,
 		clock:    settings.Clock,
 	}
@@ -149,15 +150,16 @@ func (l *Lifecycle) repeat(ctx context.Context, do func() error) error {
 		if err == nil || n > l.settings.Operations.Retry.Times || !tolerable(err) || ctx.Err() != nil {
 			return err
 		}
-		if l.backOff(ctx, l.settings.Operations.Retry, n, err) != nil {
+		if l.backOff(ctx, l.API, n, err) != nil {
 			return err
 		}
 	}
 }
 
-// backOff waits before the n-th retry of what failed with after. It fails at once where the time wouldn't suffice.
-func (l *Lifecycle) backOff(ctx context.Context, retry Retry, n int, after error) error {
-	wait := retry.delay(n)
+// backOff waits before the n-th retry of what failed with after, at the pace of the client that did it. It fails at once where
+// the time wouldn't suffice.
+func (l *Lifecycle) backOff(ctx context.Context, client *api.Client, n int, after error) error {
+	wait := client.Backoff(n - 1)
 	if failed, ok := errors.AsType[*apiclient.Error](after); ok && failed.RetryAfter >= 0 {
 		wait = failed.RetryAfter
 	}
@@ -166,14 +168,6 @@ func (l *Lifecycle) backOff(ctx context.Context, retry Retry, n int, after error
 		return fmt.Errorf("the next attempt would come in %s: %w", wait.Round(time.Millisecond), context.DeadlineExceeded)
 	}
 	return l.clock.Sleep(ctx, wait)
-}
-
-func (r Retry) delay(n int) time.Duration {
-	longest := r.Delay
-	for ; n > 1 && longest < r.MaxDelay; n-- {
-		longest *= 2
-	}
-	return time.Duration(rand.Float64() * float64(min(longest, r.MaxDelay)))
 }
 
 // outlive gives a context that ends grace after ctx does, not with it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -167,7 +168,7 @@ func TestLateArrivalsAreDeleted(t *testing.T) {
 	if wrong := w.exactlyOne(usable, err); err != nil || wrong != "" {
 		t.Fatal(err, wrong)
 	}
-	if posts := w.count("POST", "/v1/sandboxes"); posts != 2 {
+	if posts := w.count(http.MethodPost); posts != 2 {
 		t.Errorf("%d requests: the case isn't the one that is meant", posts)
 	}
 }
@@ -197,9 +198,9 @@ func TestAListThatNeverComesForbidsASecondRequest(t *testing.T) {
 		faults.Fault{Method: "POST", Path: "/v1/sandboxes", Kind: faults.ResetBefore},
 		faults.Fault{Method: "GET", Path: "/v1/sandboxes", Status: 500, Times: -1},
 	)
-	failure := w.mustFail(t, t.Context(), w.spec())
-	if w.count("POST", "/v1/sandboxes") != 1 || failure.Fate != FateUnknown || !strings.Contains(failure.Error(), failure.CreateID) {
-		t.Errorf("asked %d times; %v", w.count("POST", "/v1/sandboxes"), failure)
+	failure := w.mustFail(t.Context(), t, w.spec())
+	if w.count(http.MethodPost) != 1 || failure.Fate != FateUnknown || !strings.Contains(failure.Error(), failure.CreateID) {
+		t.Errorf("asked %d times; %v", w.count(http.MethodPost), failure)
 	}
 }
 
@@ -217,7 +218,7 @@ func TestAStrayThatCantBeDeletedIsToldOf(t *testing.T) {
 	spec := w.spec()
 	spec.SetupScript = "exit 1"
 	w.server.Faults().Order(faults.Fault{Method: "POST", Path: "/v1/sandboxes", Kind: faults.ResetAfter})
-	failure := w.mustFail(t, t.Context(), spec)
+	failure := w.mustFail(t.Context(), t, spec)
 	if failure.Fate != FateUndeleted || failure.ID == "" || w.lastNoted() != failure.ID {
 		t.Errorf("%v", failure)
 	}
@@ -235,6 +236,8 @@ func (w *world) interruptAt(t *testing.T, fits func(faults.Record) bool) context
 	t.Cleanup(remove)
 	return ctx
 }
+
+func isPost(r faults.Record) bool { return r.Method == http.MethodPost }
 
 func TestInterruptAtEveryRequest(t *testing.T) {
 	t.Parallel()
@@ -262,12 +265,12 @@ func TestInterruptWhileTheCreateIsUnderWay(t *testing.T) {
 		w := newWorld(t, fake.Options{ListLag: 3 * time.Second})
 		kind.Method, kind.Path = "POST", "/v1/sandboxes"
 		w.server.Faults().Order(kind)
-		ctx := w.interruptAt(t, func(r faults.Record) bool { return r.Method == "POST" })
+		ctx := w.interruptAt(t, isPost)
 		usable, err := w.Create(ctx, w.spec())
 		if wrong := w.exactlyOne(usable, err); err == nil || wrong != "" {
 			t.Errorf("%s: %v, %s", kind.Kind, err, wrong)
 		}
-		if w.count("POST", "/v1/sandboxes") != 1 {
+		if w.count(http.MethodPost) != 1 {
 			t.Errorf("%s: asked again after the interrupt", kind.Kind)
 		}
 	}
@@ -279,7 +282,7 @@ func TestInterruptKeepsWhatIsToBeKept(t *testing.T) {
 	spec := w.spec()
 	spec.KeepFailed = true
 	w.server.Faults().Order(faults.Fault{Method: "POST", Path: "/v1/sandboxes", Kind: faults.ResetAfter})
-	failure := w.mustFail(t, w.interruptAt(t, func(r faults.Record) bool { return r.Method == "POST" }), spec)
+	failure := w.mustFail(w.interruptAt(t, isPost), t, spec)
 	if ids := w.ids(); failure.Fate != FateKept || !slices.Equal(ids, []string{failure.ID}) || w.lastNoted() != failure.ID {
 		t.Errorf("the server holds %v: %v", ids, failure)
 	}
@@ -290,7 +293,7 @@ func TestPanicIsCleanedUpAfter(t *testing.T) {
 	w := newWorld(t, fake.Options{})
 	spec := w.spec()
 	spec.Noted = func(string) { panic("a bug") }
-	failure := w.mustFail(t, t.Context(), spec)
+	failure := w.mustFail(t.Context(), t, spec)
 	var crash *PanicError
 	if !errors.As(failure, &crash) || !strings.Contains(failure.Error(), "a bug") || crash.Stack == "" || len(w.ids()) > 0 || failure.Fate != FateDeleted {
 		t.Errorf("the server holds %v: %v", w.ids(), failure)

@@ -32,7 +32,7 @@ func (l *Lifecycle) CreatePool(ctx context.Context, name string, template json.R
 				return pool, nil
 			}
 		}
-		if n > retry.Times || !tolerable(err) || l.backOff(ctx, retry, n, err) != nil {
+		if n > retry.Times || !tolerable(err) || l.backOff(ctx, l.API, n, err) != nil {
 			return api.Pool{}, err
 		}
 	}

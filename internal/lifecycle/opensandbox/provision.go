@@ -35,7 +35,8 @@ func (c *creation) setUp(ctx context.Context) error {
 		return err
 	}
 	c.progress(ctx, "running the setup script", map[string]any{"id": c.failure.ID})
-	return c.runScriptOn(ctx, c.failure.ID, agent, c.spec.SetupScript)
+	// An agent of a pool started before anybody asked for this sandbox: its own environment doesn't have the request's.
+	return c.runScriptOn(ctx, c.failure.ID, agent, Command{Line: c.spec.SetupScript, Env: c.spec.Request.Env})
 }
 
 // pause pauses the sandbox that is usable now, where it is wanted so.

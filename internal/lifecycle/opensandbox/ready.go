@@ -53,7 +53,7 @@ func (c *creation) awaitAgent(ctx context.Context) error {
 	}
 	return c.wait(ctx, "the agent of sandbox "+c.failure.ID+" to answer", limit, patiently, func(ctx context.Context) (poll.State, error) {
 		err := c.ping(ctx)
-		if err == nil {
+		if c.reached = err == nil; c.reached {
 			return poll.State{Done: true}, nil
 		}
 		return poll.State{Status: err.Error()}, c.hopeless(ctx, err)
@@ -91,13 +91,13 @@ func (c *creation) hopeless(ctx context.Context, err error) error {
 	}
 	latest, getErr := c.API.Sandbox(ctx, c.failure.ID)
 	switch {
+	case getErr == nil:
+		c.usable.Sandbox = latest
+		return finalState(latest)
 	case apiclient.IsGone(getErr):
 		return &UnreachableError{ID: c.failure.ID, Err: err}
-	case getErr != nil:
-		return nil // the next round asks again
 	}
-	c.usable.Sandbox = latest
-	return finalState(latest)
+	return nil // the next round asks again
 }
 
 // probe runs the probe until it has succeeded often enough in a row.
@@ -136,8 +136,8 @@ func (c *creation) try(ctx context.Context, probe Probe, timeout time.Duration) 
 	}
 	once, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	result, err := c.run(once, agent, api.Command{Line: probe.Line, Timeout: timeout}, nil)
-	switch {
+	result, err := c.run(once, agent, api.Command{Line: probe.Line, Env: c.spec.Request.Env, Timeout: timeout}, nil)
+	switch c.reached = err == nil; {
 	case err != nil:
 		return err.Error(), c.hopeless(ctx, err)
 	case result.ExitCode != 0:
@@ -148,8 +148,11 @@ func (c *creation) try(ctx context.Context, probe Probe, timeout time.Duration) 
 	return "", nil
 }
 
+// lookUpPorts puts up with a server that doesn't know the address of a sandbox yet.
 func (c *creation) lookUpPorts(ctx context.Context) error {
-	ports, vnc, err := c.Reach(ctx, c.failure.ID, c.spec.Ports, c.spec.VNCPort)
-	c.usable.Ports, c.usable.VNCURL = ports, vnc
-	return err
+	limit := c.settings.Operations.CloseTimeout
+	return c.wait(ctx, "the endpoints of sandbox "+c.failure.ID, limit, nil, func(ctx context.Context) (state poll.State, err error) {
+		c.usable.Ports, c.usable.VNCURL, err = c.Reach(ctx, c.failure.ID, c.spec.Ports, c.spec.VNCPort)
+		return poll.State{Done: true}, err
+	})
 }

@@ -77,7 +77,7 @@ func (l *Lifecycle) snapshotOnce(ctx context.Context, spec SnapshotSpec, before 
 				return found, nil
 			}
 		}
-		if n > retry.Times || !tolerable(err) || ctx.Err() != nil || l.backOff(ctx, retry, n, err) != nil {
+		if n > retry.Times || !tolerable(err) || ctx.Err() != nil || l.backOff(ctx, l.API, n, err) != nil {
 			return snapshot, err
 		}
 	}
