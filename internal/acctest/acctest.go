@@ -20,7 +20,8 @@ import (
 // Factories serve the providers in the test's own process.
 func Factories() map[string]func() (tfprotov6.ProviderServer, error) {
 	return map[string]func() (tfprotov6.ProviderServer, error){
-		"gpuvm": providerserver.NewProtocol6WithError(provider.GPUVM("test")()),
+		"gpuvm":       providerserver.NewProtocol6WithError(provider.GPUVM("test")()),
+		"opensandbox": providerserver.NewProtocol6WithError(provider.OpenSandbox("test")()),
 	}
 }
 

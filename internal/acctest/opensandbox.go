@@ -1,0 +1,135 @@
+package acctest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/clock"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/connection"
+	fake "github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/opensandbox"
+	providers "github.com/agentenv/terraform-provider-gpuvm/internal/provider"
+)
+
+// OpenSandbox is a fake OpenSandbox server of one test.
+type OpenSandbox struct {
+	*fake.Service
+	URL    string
+	APIKey string
+}
+
+// NewOpenSandbox starts a fake OpenSandbox server, which ends with the test. set changes its options.
+func NewOpenSandbox(t *testing.T, set ...func(*fake.Options)) *OpenSandbox {
+	t.Helper()
+	server := httptest.NewUnstartedServer(nil)
+	options := fake.Options{APIKey: "key-of-the-test", URL: "http://" + server.Listener.Addr().String(), Seed: 1}
+	for _, change := range set {
+		change(&options)
+	}
+	service := fake.New(options)
+	server.Config.Handler = service
+	server.Start()
+	t.Cleanup(func() { service.Close(); server.Close() })
+	return &OpenSandbox{Service: service, URL: options.URL, APIKey: options.APIKey}
+}
+
+// Provider is a provider block for the server; more stands inside it. Nothing in it waits for long before a retry.
+func (o *OpenSandbox) Provider(more ...string) string {
+	text := required("opensandbox") + fmt.Sprintf("provider \"opensandbox\" {\n  domain = %q\n  api_key = %q\n", o.URL, o.APIKey)
+	if !strings.Contains(strings.Join(more, "\n"), "create {") {
+		text += "  create {\n    retry_delay_seconds = 0\n  }\n"
+	}
+	if !strings.Contains(strings.Join(more, "\n"), "operations {") {
+		text += "  operations {\n    retry_delay_seconds = 0\n  }\n"
+	}
+	for _, line := range more {
+		text += "  " + line + "\n"
+	}
+	return text + "}\n"
+}
+
+// Empty is a destroy check: the server holds no sandbox.
+func (o *OpenSandbox) Empty(*terraform.State) error {
+	if all := o.Sandboxes(); len(all) > 0 {
+		return fmt.Errorf("the server still holds %d sandbox(es), the first is %s", len(all), all[0].ID)
+	}
+	return nil
+}
+
+// Asked counts the requests of a method whose path, without the API's prefix and with {id} for a sandbox's id, is the given
+// one.
+func (o *OpenSandbox) Asked(method, path string) int {
+	count := 0
+	for _, request := range o.Faults().Requests() {
+		if request.Method == method && o.shape(request.Path) == path {
+			count++
+		}
+	}
+	return count
+}
+
+// shape is a path without what differs from test to test.
+func (o *OpenSandbox) shape(path string) string {
+	parts := strings.Split(strings.TrimPrefix(path, "/v1"), "/")
+	if len(parts) > 2 && parts[1] == "sandboxes" {
+		parts[2] = "{id}"
+	}
+	return strings.Join(parts, "/")
+}
+
+// Make makes a sandbox that no state knows, from the JSON of a create request, and gives its id.
+func (o *OpenSandbox) Make(t *testing.T, body string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, o.URL+"/v1/sandboxes", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("OPEN-SANDBOX-API-KEY", o.APIKey)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	var made struct {
+		ID string `json:"id"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&made); err != nil || made.ID == "" {
+		t.Fatalf("making a sandbox: HTTP %d, %v", answer.StatusCode, err)
+	}
+	o.Faults().Reset()
+	return made.ID
+}
+
+// OpenSandboxAt serves the provider whose plans go by the given clock.
+func OpenSandboxAt(c clock.Clock) map[string]func() (tfprotov6.ProviderServer, error) {
+	return map[string]func() (tfprotov6.ProviderServer, error){
+		"opensandbox": providerserver.NewProtocol6WithError(OpenSandboxClocked(c)),
+	}
+}
+
+// OpenSandboxClocked is the provider whose plans go by the given clock.
+func OpenSandboxClocked(c clock.Clock) provider.Provider {
+	return clocked{providers.OpenSandbox("test")(), c}
+}
+
+type clocked struct {
+	provider.Provider
+	clock clock.Clock
+}
+
+func (p clocked) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+	p.Provider.Configure(ctx, req, resp)
+	if service, ok := resp.ResourceData.(*connection.OpenSandbox); ok {
+		service.Clock = p.clock
+	}
+}
