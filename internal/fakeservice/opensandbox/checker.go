@@ -169,7 +169,7 @@ func (c *checker) whole(object map[string]any, loc []any, key string, required b
 }
 
 func (c *checker) parseWhole(value any, loc []any) (int64, bool) {
-	text := ""
+	var text string
 	switch v := value.(type) {
 	case json.Number:
 		text = v.String()

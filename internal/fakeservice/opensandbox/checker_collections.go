@@ -98,18 +98,18 @@ func (c *checker) textMap(object map[string]any, loc []any, key string, nullable
 }
 
 // list reads an array; minimum is the least number of items.
-func (c *checker) list(value any, loc []any, minimum int) ([]any, bool) {
+func (c *checker) list(value any, loc []any, minimum int) []any {
 	items, ok := value.([]any)
 	if !ok {
 		c.add("list_type", loc, "Input should be a valid list", value, nil)
-		return nil, false
+		return nil
 	}
 	if len(items) < minimum {
 		c.add("too_short", loc, fmt.Sprintf("List should have at least %d item%s after validation, not %d", minimum, plural(minimum), len(items)), value,
 			map[string]any{"field_type": "List", "min_length": minimum, "actual_length": len(items)})
-		return nil, false
+		return nil
 	}
-	return items, true
+	return items
 }
 
 // textList reads an array of strings. Absent gives nil.
@@ -118,7 +118,7 @@ func (c *checker) textList(object map[string]any, loc []any, key string, require
 	if !found {
 		return nil
 	}
-	items, _ := c.list(value, place, minimum)
+	items := c.list(value, place, minimum)
 	var result []string
 	for i, item := range items {
 		text, ok := item.(string)

@@ -142,7 +142,8 @@ func TestConformance(t *testing.T) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for template, operations := range paths {
-		for method := range operations.(map[string]any) {
+		methods, _ := operations.(object)
+		for method := range methods {
 			if method == "parameters" {
 				continue
 			}

@@ -35,11 +35,11 @@ func (s *Service) createSandbox(w http.ResponseWriter, r *http.Request, _ []stri
 	if problem != nil {
 		return problem
 	}
-	make := s.createContainer
+	runtime := s.createContainer
 	if s.options.Kubernetes {
-		make = s.createWorkload
+		runtime = s.createWorkload
 	}
-	view, problem := make(request, source)
+	view, problem := runtime(request, source)
 	if problem != nil {
 		return problem
 	}

@@ -124,8 +124,9 @@ func (s *Service) startProblem(request CreateRequest) *failure {
 	return fail(http.StatusInternalServerError, codeStartFailed, "Failed to create or start container: %s", reason)
 }
 
+// full reports whether the quota is used up. The caller holds the lock.
 func (s *Service) full() bool {
-	return s.options.MaxSandboxes > 0 && len(s.live()) >= s.options.MaxSandboxes
+	return len(s.order) >= s.options.MaxSandboxes && len(s.live()) >= s.options.MaxSandboxes
 }
 
 var memorySize = regexp.MustCompile(`^\s*(\d+)([kmgti]i?|[kmgti]?b)?\s*$`)

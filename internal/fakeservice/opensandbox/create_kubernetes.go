@@ -103,11 +103,13 @@ func (s *Service) neverReady(request CreateRequest, from source) (why string, at
 	case s.breaks.readiness > 0:
 		s.breaks.readiness--
 		return "Pod is scheduled but waiting for IP", nil
-	case request.poolRef() == "" && s.pullProblem(from) != nil:
+	case request.poolRef() == "" && s.unpullable(from):
 		return "ImagePullBackOff", nil
 	}
 	return "", nil
 }
+
+func (s *Service) unpullable(from source) bool { return s.pullProblem(from) != nil }
 
 var quantity = regexp.MustCompile(`^[+-]?(\d+|\d+\.\d*|\.\d+)([eE][+-]?\d+|[numkMGTPE]|[KMGTPE]i)?$`)
 

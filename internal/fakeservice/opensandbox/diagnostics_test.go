@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// "Diagnostics: /sandboxes/{id}/diagnostics/logs and /events, text/plain, tail 1-10000, limit 1-500; 501 where not implemented."
+// "Diagnostics: /sandboxes/{id}/diagnostics/logs and /events, text/plain, tail 1-10000, limit 1-500; 501 where not implemented".
 func TestDiagnostics(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{})

@@ -33,7 +33,7 @@ func TestCreateAnswersRunning(t *testing.T) {
 	}
 }
 
-// "createdAt of create and of GET differ by milliseconds to 2 s: never compare them."
+// "createdAt of create and of GET differ by milliseconds to 2 s: never compare them".
 func TestCreatedAtDiffers(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{})
@@ -45,7 +45,7 @@ func TestCreatedAtDiffers(t *testing.T) {
 	}
 }
 
-// "Timestamps end in Z with six digits of fraction, or none (renewed to a whole second)." "No timeout: expiresAt is missing, not null."
+// "Timestamps end in Z with six digits of fraction, or none (renewed to a whole second)." "No timeout: expiresAt is missing, not null".
 func TestTimestamps(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{})
@@ -76,7 +76,7 @@ func TestEmptyMetadata(t *testing.T) {
 	}
 }
 
-// "image.uri is the image's first tag: busybox comes back busybox:latest, or another alias." "Docker adds the image's LABELs."
+// "image.uri is the image's first tag: busybox comes back busybox:latest, or another alias." "Docker adds the image's LABELs".
 func TestImageIsToldByItsFirstTagAndItsLabelsAreMetadata(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{Images: map[string]Image{
@@ -131,7 +131,7 @@ func TestEntrypointThatEnds(t *testing.T) {
 	}
 }
 
-// "A container that exited stays Terminated or Failed until its TTL or a delete." "Docker and K8s delete, GET then 404."
+// "A container that exited stays Terminated or Failed until its TTL or a delete." "Docker and K8s delete, GET then 404".
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{})
@@ -170,7 +170,7 @@ func TestWhatDockerCantStart(t *testing.T) {
 	try(nil).wantError(http.StatusInternalServerError, begin) // the disk is full
 }
 
-// "It blocks the whole server while it works: parallel creates queue." "No cleanup when the client goes away."
+// "It blocks the whole server while it works: parallel creates queue." "No cleanup when the client goes away".
 func TestCreateBlocksTheServerAndOutlivesItsClient(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{PullDelay: time.Minute})
@@ -179,7 +179,8 @@ func TestCreateBlocksTheServerAndOutlivesItsClient(t *testing.T) {
 	ctx, leave := withCancel(t)
 	gone := make(chan error)
 	go func() {
-		_, err := c.try(c.request("POST", "/v1/sandboxes", plain(nil)).WithContext(ctx))
+		request := c.request("POST", "/v1/sandboxes", plain(nil)) //nolint:contextcheck // the next line gives it its context
+		_, err := c.try(request.WithContext(ctx))
 		gone <- err
 	}()
 	<-arrived
@@ -209,7 +210,7 @@ func TestCreateBlocksTheServerAndOutlivesItsClient(t *testing.T) {
 // "By switch": create answers Pending and the sandbox runs later, or fails with what stood in the way.
 func TestAsyncCreate(t *testing.T) {
 	t.Parallel()
-	c := serve(t, Options{Async: true, PullDelay: time.Minute})
+	c := serve(t, Options{Async: true, PullDelay: time.Minute, ExecdDelay: time.Second})
 	good := c.do("POST", "/v1/sandboxes", plain(nil)).want(http.StatusAccepted)
 	bad := c.do("POST", "/v1/sandboxes", plain(object{"image": object{"uri": "no-such-image"}})).want(http.StatusAccepted)
 	ends := c.create(object{"entrypoint": []string{"false"}})
@@ -220,6 +221,10 @@ func TestAsyncCreate(t *testing.T) {
 	if c.state(good.text("id")) != "Running" || c.state(ends) != "Failed" {
 		t.Error("it doesn't run, or doesn't end")
 	}
+	ping := "/v1/sandboxes/" + good.text("id") + "/proxy/44772/ping"
+	c.get(ping).want(http.StatusBadGateway)
+	c.clock.Advance(time.Second)
+	c.get(ping).want(http.StatusOK)
 	read := c.get("/v1/sandboxes/" + bad.text("id"))
 	if read.text("status", "reason") != "PROVISIONING_ERROR" || !strings.Contains(read.text("status", "message"), "no-such-image") {
 		t.Errorf("failed: %s", read)

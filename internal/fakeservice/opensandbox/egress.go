@@ -42,7 +42,7 @@ func (c *checker) networkPolicy(object map[string]any) *NetworkPolicy {
 	if !given {
 		return result
 	}
-	items, _ := c.list(rules, at(place, "egress"), 0)
+	items := c.list(rules, at(place, "egress"), 0)
 	for i, item := range items {
 		place := at(at(place, "egress"), i)
 		rule, ok := c.model(item, place)
@@ -160,7 +160,7 @@ func (e *sidecar) servePolicy(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer := policyStatus{Status: "ok", EnforcementMode: e.enforcement}
-	next := e.policy
+	var next NetworkPolicy
 	switch r.Method {
 	case http.MethodPut, http.MethodPost:
 		next, answer.Reason, err = replaced(raw)

@@ -39,7 +39,7 @@ func TestEgressToken(t *testing.T) {
 	c.get(proxied, header...).want(http.StatusOK)
 }
 
-// "PATCH puts the new rules first; after PUT without rules egress is null; defaultAction: maybe is accepted."
+// "PATCH puts the new rules first; after PUT without rules egress is null; defaultAction: maybe is accepted".
 func TestEgressPolicy(t *testing.T) {
 	t.Parallel()
 	all, id, url, header := egress(t, Options{}, object{"defaultAction": "Deny", "egress": []object{{"action": "allow", "target": "a.example"}, {"action": "deny", "target": "b.example"}}})
@@ -83,7 +83,7 @@ func TestEgressPolicy(t *testing.T) {
 	}
 }
 
-// "Runtime rules vanish on pause/resume (public #1366): reconcile after resume."
+// "Runtime rules vanish on pause/resume (public #1366): reconcile after resume".
 func TestEgressRulesVanishOnResume(t *testing.T) {
 	t.Parallel()
 	for _, kubernetes := range []bool{false, true} {

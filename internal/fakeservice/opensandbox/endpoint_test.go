@@ -39,7 +39,7 @@ func TestDockerEndpoints(t *testing.T) {
 }
 
 // "Endpoint of a port nobody listens on: 200 all the same, also for an exited sandbox. Port 0 or 70000: 400. expires: 400; with the
-// server proxy 400."
+// server proxy 400".
 func TestEndpointQuirks(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{})

@@ -7,7 +7,7 @@ import (
 )
 
 // execdTokenHeader carries execd's own token, where it has one.
-const execdTokenHeader = "X-EXECD-ACCESS-TOKEN"
+const execdTokenHeader = "X-EXECD-ACCESS-TOKEN" //nolint:gosec // a header's name
 
 // execdError answers as execd does: {"code", "message"}, both left out when empty.
 func execdError(w http.ResponseWriter, status int, code, message string) {

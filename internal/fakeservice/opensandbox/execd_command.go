@@ -3,7 +3,6 @@ package opensandbox
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -79,13 +78,16 @@ func (f *frames) send(e event) {
 	_ = http.NewResponseController(f.w).Flush()
 }
 
-const pingEvery = 3 * time.Second
+const (
+	pingEvery      = 3 * time.Second
+	largestCommand = 8 << 20 // bytes of a request
+)
 
 // runCommand runs a command and streams what it does. There is no exit code in the stream: execution_complete means 0, and error
 // carries the code as text, -1 for a command that a signal or its timeout ended, and words for one that never started.
 func (s *Service) runCommand(w http.ResponseWriter, r *http.Request, sb *sandbox, in *pod) {
 	var request commandRequest
-	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, largestCommand)).Decode(&request); err != nil {
 		execdError(w, http.StatusBadRequest, "INVALID_REQUEST_BODY", fmt.Sprintf("error parsing request, MAYBE invalid body format. %v", err))
 		return
 	}
@@ -117,7 +119,7 @@ func (s *Service) runCommand(w http.ResponseWriter, r *http.Request, sb *sandbox
 	defer stop()
 	started := s.clock.Now()
 	code := s.runJob(ctx, sb, job, request, stream)
-	if errors.Is(context.Cause(in.life), errStopped) || r.Context().Err() != nil {
+	if in.stopped() || r.Context().Err() != nil {
 		hangUp() // the container is gone in the middle of the stream
 	}
 	if code == 0 {

@@ -70,11 +70,16 @@ func (s *Service) disk(sb *sandbox) *machine.Machine {
 	return inside
 }
 
-const uploadMemory = 32 << 20 // bytes of a form that are kept in memory
+// Bytes of an upload: of the form, and of what of it is kept in memory. A machine takes no larger file.
+const (
+	largestUpload = 80 << 20
+	uploadMemory  = 32 << 20
+)
 
 // uploadFiles takes a form of pairs: a part "metadata", which must have a file name, and a part "file".
 func (s *Service) uploadFiles(w http.ResponseWriter, r *http.Request, sb *sandbox) {
-	if err := r.ParseMultipartForm(uploadMemory); err != nil {
+	r.Body = http.MaxBytesReader(w, r.Body, largestUpload)
+	if err := r.ParseMultipartForm(uploadMemory); err != nil { //nolint:gosec // bounded by the line above
 		execdError(w, http.StatusBadRequest, "INVALID_FILE", "multipart form is empty")
 		return
 	}
@@ -224,7 +229,10 @@ func (s *Service) filePermissions(w http.ResponseWriter, r *http.Request, sb *sa
 }
 
 func (s *Service) moveFiles(w http.ResponseWriter, r *http.Request, sb *sandbox) {
-	var request []struct{ Src, Dest string }
+	var request []struct {
+		Src  string `json:"src"`
+		Dest string `json:"dest"`
+	}
 	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
 		execdError(w, http.StatusBadRequest, "INVALID_REQUEST_BODY", fmt.Sprintf("error parsing request, MAYBE invalid body format. %v", err))
 		return

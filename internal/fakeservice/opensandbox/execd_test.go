@@ -1,15 +1,13 @@
 package opensandbox
 
 import (
-	"bytes"
+	"bufio"
 	"io"
-	"mime/multipart"
 	"net/http"
-	"net/textproto"
-	"net/url"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 // execd starts a service with one sandbox and gives the client for its execd.
@@ -32,7 +30,7 @@ func TestPing(t *testing.T) {
 	}
 }
 
-// "Optional header X-EXECD-ACCESS-TOKEN."
+// "Optional header X-EXECD-ACCESS-TOKEN".
 func TestExecdToken(t *testing.T) {
 	t.Parallel()
 	c, url := execd(t, Options{ExecdToken: "t0ken"}, nil)
@@ -80,7 +78,7 @@ func TestCommandStream(t *testing.T) {
 }
 
 // "No exit-code field. error{ename:"CommandExecError", evalue:"<code>"} carries the code; signal or timeout -1; a non-numeric evalue = it
-// never started."
+// never started".
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	c, url := execd(t, Options{}, nil)
@@ -159,6 +157,39 @@ func TestBackgroundCommand(t *testing.T) {
 	waitUntil(t, func() bool { return c.get(url + "/command/status/" + running).json()["exit_code"] == -1.0 })
 }
 
+// The real execd holds the stream open for a second after the last event: a client that waits for its end is slow.
+func TestStreamLingers(t *testing.T) {
+	t.Parallel()
+	all := serve(t, Options{StreamLinger: time.Second})
+	url, _ := all.endpoint(all.create(nil), "44772")
+	response, err := http.DefaultClient.Do(all.direct().request("POST", url+"/command", object{"command": "true"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	stream, ended := bufio.NewScanner(response.Body), make(chan bool)
+	last := false
+	for !last && stream.Scan() {
+		last = strings.Contains(stream.Text(), "execution_complete")
+	}
+	go func() {
+		for more := true; more; more = stream.Scan() {
+			continue
+		}
+		ended <- stream.Err() == nil
+	}()
+	waitUntil(t, func() bool { return len(all.clock.Slept()) == 1 })
+	select {
+	case <-ended:
+		t.Error("the stream ended with its last event")
+	default:
+	}
+	all.clock.Advance(time.Second)
+	if !<-ended {
+		t.Error(stream.Err())
+	}
+}
+
 // A sandbox that goes in the middle of a command cuts its stream, and ends the command.
 func TestStreamIsCutWhenTheSandboxGoes(t *testing.T) {
 	t.Parallel()
@@ -174,103 +205,5 @@ func TestStreamIsCutWhenTheSandboxGoes(t *testing.T) {
 	all.service.Kill(id)
 	if body, err := io.ReadAll(response.Body); err == nil {
 		t.Errorf("the stream ended well: %q", body)
-	}
-}
-
-// form is an upload: metadata and content in turn.
-func (c *client) upload(url string, parts ...string) answer {
-	c.t.Helper()
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	for i, part := range parts {
-		header := textproto.MIMEHeader{}
-		header.Set("Content-Disposition", `form-data; name="metadata"; filename="metadata"`)
-		header.Set("Content-Type", "application/json")
-		if i%2 == 1 {
-			header.Set("Content-Disposition", `form-data; name="file"; filename="file"`)
-			header.Set("Content-Type", "application/octet-stream")
-		}
-		w, err := form.CreatePart(header)
-		if err == nil {
-			_, err = w.Write([]byte(part))
-		}
-		if err != nil {
-			c.t.Fatal(err)
-		}
-	}
-	if err := form.Close(); err != nil {
-		c.t.Fatal(err)
-	}
-	return c.do("POST", url+"/files/upload", body.String(), "Content-Type", form.FormDataContentType())
-}
-
-// "POST /files/upload multipart, parts in pairs; mode = octal digits written as a decimal number (644). Parents are created." The real
-// one gives a new file mode 755. "GET /files/download; 404 FILE_NOT_FOUND."
-func TestFiles(t *testing.T) {
-	t.Parallel()
-	c, at := execd(t, Options{}, nil)
-	got := c.upload(at, `{"path":"/srv/deep/a.sh","mode":640,"owner":"app","group":"app"}`, "echo from a file\n", `{"path":"b"}`, "\x00\xff")
-	if got.want(http.StatusOK); len(got.body) != 0 {
-		t.Errorf("upload answers %q", got)
-	}
-	if output, code := c.run(at, "sh /srv/deep/a.sh"); output != "from a file\n" || code != "0" {
-		t.Errorf("run: %q, %s", output, code)
-	}
-	read := c.get(at + "/files/download?path=/b").want(http.StatusOK)
-	if read.String() != "\x00\xff" || read.header.Get("Content-Type") != "application/octet-stream" || read.header.Get("Content-Disposition") != `attachment; filename="b"` {
-		t.Errorf("download %q, %v", read, read.header)
-	}
-	info := c.get(at + "/files/info?path=/srv/deep/a.sh&path=/b&path=/srv").want(http.StatusOK).json()
-	for name, want := range map[string]object{
-		"/srv/deep/a.sh": {"type": "file", "mode": 640.0, "owner": "app", "group": "app", "size": 17.0},
-		"/b":             {"type": "file", "mode": 755.0, "owner": "root", "group": "root", "size": 2.0},
-		"/srv":           {"type": "directory"},
-	} {
-		for key, value := range want {
-			if info[name].(object)[key] != value {
-				t.Errorf("%s: %v", name, info[name])
-			}
-		}
-	}
-	c.do("POST", at+"/files/permissions", object{"/b": object{"mode": 600, "owner": "x", "group": ""}}).want(http.StatusOK)
-	c.do("POST", at+"/files/mv", []object{{"src": "/b", "dest": "/c"}}).want(http.StatusOK)
-	if got := c.get(at + "/files/info?path=/c").json()["/c"].(object); got["mode"] != 600.0 || got["owner"] != "x" {
-		t.Errorf("changed: %v", got)
-	}
-	c.do("DELETE", at+"/files?path=/c&path=/never-there", nil).want(http.StatusOK)
-	c.do("DELETE", at+"/files?path=/srv", nil).wantError(http.StatusInternalServerError, "RUNTIME_ERROR")
-	c.get(at+"/files/download?path=/c").wantError(http.StatusNotFound, "FILE_NOT_FOUND")
-	c.get(at+"/files/info?path=/c").wantError(http.StatusNotFound, "FILE_NOT_FOUND")
-	c.get(at+"/files/download").wantError(http.StatusBadRequest, "MISSING_QUERY")
-}
-
-// What an upload can't be.
-func TestUploadRefusals(t *testing.T) {
-	t.Parallel()
-	c, url := execd(t, Options{}, nil)
-	c.do("POST", url+"/files/upload", "{}").wantError(http.StatusBadRequest, "INVALID_FILE")
-	c.upload(url).wantError(http.StatusBadRequest, "INVALID_FILE_METADATA")
-	c.upload(url, `{"path":"/a"}`).wantError(http.StatusBadRequest, "INVALID_FILE_CONTENT")
-	c.upload(url, `{"path":"/a"}`, "a", `{"path":"/b"}`).wantError(http.StatusBadRequest, "INVALID_FILE")
-	c.upload(url, `{`, "a").wantError(http.StatusBadRequest, "INVALID_FILE_METADATA")
-	c.upload(url, `{}`, "a").wantError(http.StatusBadRequest, "INVALID_FILE_METADATA")
-	c.upload(url, `{"path":"/a","mode":888}`, "a").wantError(http.StatusInternalServerError, "RUNTIME_ERROR")
-	c.upload(url, `{"path":"/a","owner":"no-such-user"}`, "a").wantError(http.StatusInternalServerError, "RUNTIME_ERROR")
-	// "must have a filename": a metadata field without one is no file part
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	_ = form.WriteField("metadata", `{"path":"/a"}`)
-	_ = form.Close()
-	c.do("POST", url+"/files/upload", body.String(), "Content-Type", form.FormDataContentType()).wantError(http.StatusBadRequest, "INVALID_FILE_METADATA")
-}
-
-// Names that need escaping reach the file that is meant.
-func TestFileNames(t *testing.T) {
-	t.Parallel()
-	c, at := execd(t, Options{}, nil)
-	const name = "/data/a b+c%20ü.txt"
-	c.upload(at, `{"path":"`+name+`"}`, "text").want(http.StatusOK)
-	if got := c.get(at + "/files/download?path=" + url.QueryEscape(name)).want(http.StatusOK); got.String() != "text" || !strings.Contains(got.header.Get("Content-Disposition"), "filename*=UTF-8''a%20b+c%2520%C3%BC.txt") {
-		t.Errorf("%q, %v", got, got.header)
 	}
 }

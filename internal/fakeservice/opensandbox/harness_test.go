@@ -53,62 +53,6 @@ func serve(t *testing.T, options Options) *client {
 	return c
 }
 
-// answer is what came back.
-type answer struct {
-	t      *testing.T
-	status int
-	header http.Header
-	body   []byte
-}
-
-func (a answer) String() string { return string(a.body) }
-
-// json decodes the body; numbers stay as they are.
-func (a answer) json() map[string]any {
-	a.t.Helper()
-	var object map[string]any
-	if err := json.Unmarshal(a.body, &object); err != nil {
-		a.t.Fatalf("no JSON object: %v in %q", err, a.body)
-	}
-	return object
-}
-
-func (a answer) text(path ...string) string {
-	a.t.Helper()
-	var value any = a.json()
-	for _, step := range path {
-		object, ok := value.(map[string]any)
-		if !ok {
-			a.t.Fatalf("no object on the way to %v in %s", path, a.body)
-		}
-		value = object[step]
-	}
-	text, _ := value.(string) // absent and null read as ""
-	return text
-}
-
-// want ends the test unless the answer has the status.
-func (a answer) want(status int) answer {
-	a.t.Helper()
-	if a.status != status {
-		a.t.Fatalf("status %d, want %d: %s", a.status, status, a.body)
-	}
-	return a
-}
-
-// wantError also holds the error's code against the answer's.
-func (a answer) wantError(status int, code string) answer {
-	a.t.Helper()
-	a.want(status)
-	if got := a.text("code"); got != code {
-		a.t.Fatalf("code %q, want %q: %s", got, code, a.body)
-	}
-	if a.text("message") == "" {
-		a.t.Fatalf("no message: %s", a.body)
-	}
-	return a
-}
-
 func (c *client) request(method, target string, body any, header ...string) *http.Request {
 	c.t.Helper()
 	var reader io.Reader
@@ -126,7 +70,7 @@ func (c *client) request(method, target string, body any, header ...string) *htt
 	if !strings.Contains(target, "://") {
 		target = c.url + target
 	}
-	request, err := http.NewRequestWithContext(context.Background(), method, target, reader)
+	request, err := http.NewRequestWithContext(c.t.Context(), method, target, reader)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -204,9 +148,9 @@ func (c *client) state(id string) string {
 func (c *client) endpoint(id, port string) (url string, header []string) {
 	c.t.Helper()
 	got := c.get("/v1/sandboxes/" + id + "/endpoints/" + port).want(http.StatusOK)
-	headers, _ := got.json()["headers"].(map[string]any)
-	for name, value := range headers {
-		header = append(header, name, value.(string))
+	headers, _ := got.json()["headers"].(object)
+	for name := range headers {
+		header = append(header, name, got.text("headers", name))
 	}
 	return "http://" + got.text("endpoint"), header
 }

@@ -21,7 +21,7 @@ func newIdentifiers(seed int64) *identifiers {
 	if seed == 0 {
 		_, _ = cryptorand.Read(key[:]) // never fails: crypto/rand ends the program instead
 	} else {
-		binary.LittleEndian.PutUint64(key[:], uint64(seed))
+		binary.LittleEndian.PutUint64(key[:], uint64(seed)) //nolint:gosec // any bits will do
 	}
 	return &identifiers{source: rand.NewChaCha8(key)}
 }

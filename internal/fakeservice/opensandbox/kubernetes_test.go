@@ -11,7 +11,7 @@ import (
 )
 
 // "image.uri verbatim; entrypoint: K8s prefixes /opt/opensandbox/bootstrap.sh; metadata: every label of the resource that isn't
-// reserved". "Resources: K8s gpu -> nvidia.com/gpu; other keys pass through."
+// reserved". "Resources: K8s gpu -> nvidia.com/gpu; other keys pass through".
 func TestKubernetesEcho(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{Kubernetes: true})
@@ -48,7 +48,7 @@ func TestKubernetesMetadataStaysDeleted(t *testing.T) {
 	c.patch(id, `{"opensandbox.io/x":"2"}`).wantError(http.StatusBadRequest, "INVALID_METADATA_LABEL")
 }
 
-// "K8s waits until Running/Allocated"; the workload can be seen meanwhile. "States: Pending, Allocated (not in the spec), Running."
+// "K8s waits until Running/Allocated"; the workload can be seen meanwhile. "States: Pending, Allocated (not in the spec), Running".
 func TestKubernetesCreateWaits(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{Kubernetes: true, ReadyDelay: 5 * time.Second, AllocatedFor: 3 * time.Second})
@@ -127,7 +127,7 @@ func TestKubernetesRefusals(t *testing.T) {
 }
 
 // "Pause/resume: K8s commits the root file system: processes and memory are lost, the id stays." "resolve endpoints again after resume."
-// "Resume only from Paused."
+// "Resume only from Paused".
 func TestKubernetesPauseAndResume(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{Kubernetes: true, PauseDelay: time.Second, ResumeDelay: time.Second})
@@ -175,7 +175,7 @@ func TestKubernetesPauseAndResume(t *testing.T) {
 	}
 }
 
-// "On K8s GET may answer 200 for a moment after DELETE."
+// "On K8s GET may answer 200 for a moment after DELETE".
 func TestKubernetesDeleteLingers(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{Kubernetes: true, DeleteDelay: time.Second})

@@ -91,8 +91,9 @@ func pauseContainer(sb *sandbox) *failure {
 		return nil
 	case paused:
 		return fail(http.StatusInternalServerError, "DOCKER::SANDBOX_PAUSE_FAILED", "Failed to pause sandbox container: 409 Client Error: Conflict (\"container %s is already paused\")", sb.id)
+	default:
+		return fail(http.StatusConflict, "DOCKER::SANDBOX_NOT_RUNNING", "Sandbox is not in a running state.")
 	}
-	return fail(http.StatusConflict, "DOCKER::SANDBOX_NOT_RUNNING", "Sandbox is not in a running state.")
 }
 
 // pauseWorkload begins a pause, at whose end the root file system is kept and the pod is gone.
@@ -110,8 +111,9 @@ func (s *Service) pauseWorkload(sb *sandbox) *failure {
 		return fail(http.StatusConflict, codeInvalidState, "Cannot pause: operation in progress (phase=%s)", sb.phase)
 	case pending:
 		return fail(http.StatusConflict, codeInvalidState, "Cannot pause: sandbox is being created (phase=%s)", sb.phase)
+	default:
+		return fail(http.StatusConflict, codeInvalidState, "Cannot pause: sandbox is not available")
 	}
-	return fail(http.StatusConflict, codeInvalidState, "Cannot pause: sandbox is not available")
 }
 
 func (s *Service) resumeSandbox(w http.ResponseWriter, _ *http.Request, parameters []string) *failure {
@@ -155,8 +157,9 @@ func (s *Service) resumeWorkload(sb *sandbox) *failure {
 		return fail(http.StatusConflict, codeInvalidState, "Cannot resume sandbox in phase Succeed, expected Paused")
 	case pending:
 		return fail(http.StatusConflict, codeInvalidState, "Cannot resume: sandbox is being created (phase=%s)", sb.phase)
+	default:
+		return fail(http.StatusConflict, codeInvalidState, "Cannot resume: sandbox is not available")
 	}
-	return fail(http.StatusConflict, codeInvalidState, "Cannot resume: sandbox is not available")
 }
 
 // deleteSandbox removes. With Docker the second of two at once is told so by Docker; on Kubernetes the workload lingers.

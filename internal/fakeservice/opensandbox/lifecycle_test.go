@@ -14,7 +14,7 @@ func (c *client) patch(id string, body any) answer {
 	return c.do("PATCH", "/v1/sandboxes/"+id+"/metadata", body)
 }
 
-// "A metadata key deleted by PATCH comes back with the next PATCH if it was set at create."
+// "A metadata key deleted by PATCH comes back with the next PATCH if it was set at create".
 func TestDeletedMetadataComesBack(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{})
@@ -39,7 +39,7 @@ func TestDeletedMetadataComesBack(t *testing.T) {
 	}
 }
 
-// "PATCH with a reserved key: code INVALID_METADATA_LABEL; create: SANDBOX::INVALID_METADATA_LABEL."
+// "PATCH with a reserved key: code INVALID_METADATA_LABEL; create: SANDBOX::INVALID_METADATA_LABEL".
 func TestPatchRefusals(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{})
@@ -55,7 +55,7 @@ func TestPatchRefusals(t *testing.T) {
 	c.patch(id, ``).details()
 }
 
-// "Renew may shorten, may pass the maximum; past time 400 DOCKER::INVALID_EXPIRATION; manual-cleanup sandbox 409 with that same code."
+// "Renew may shorten, may pass the maximum; past time 400 DOCKER::INVALID_EXPIRATION; manual-cleanup sandbox 409 with that same code".
 func TestRenew(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{MaxTimeout: 600})
@@ -75,7 +75,7 @@ func TestRenew(t *testing.T) {
 	c.get("/v1/sandboxes/" + id).want(http.StatusNotFound)
 }
 
-// "A Docker server's restart forgets renewals: read back after renewing."
+// "A Docker server's restart forgets renewals: read back after renewing".
 func TestRestartForgetsRenewals(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{})
@@ -88,7 +88,7 @@ func TestRestartForgetsRenewals(t *testing.T) {
 }
 
 // "Pause: 202 and Paused at once. Pause when paused: 500. Pause when exited: 409. Resume when running: 409." "PATCH of metadata and
-// renewal work while Paused." "TTL runs on while Paused."
+// renewal work while Paused." "TTL runs on while Paused".
 func TestPauseAndResume(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{})
@@ -140,7 +140,7 @@ func TestCallsWaitWhileDockerIsPaused(t *testing.T) {
 	(<-pinged).want(http.StatusOK)
 }
 
-// "Two deletes at once: one 204, the other 500 DOCKER::SANDBOX_DELETE_FAILED "removal already in progress"; GET then 404."
+// "Two deletes at once: one 204, the other 500 DOCKER::SANDBOX_DELETE_FAILED "removal already in progress"; GET then 404".
 func TestTwoDeletesAtOnce(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{DeleteDelay: time.Second})

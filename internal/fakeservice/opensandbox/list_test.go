@@ -11,11 +11,8 @@ import (
 
 func (c *client) list(query string) (ids []string, page object) {
 	c.t.Helper()
-	got := c.get("/v1/sandboxes?" + query).want(http.StatusOK).json()
-	for _, item := range got["items"].([]any) {
-		ids = append(ids, item.(object)["id"].(string))
-	}
-	return ids, got["pagination"].(object)
+	got := c.get("/v1/sandboxes?" + query).want(http.StatusOK)
+	return got.ids(), got.object("pagination")
 }
 
 // "List: newest first; page past the end 200 and empty", "pageSize <= 200", 422 for what is no page.

@@ -64,7 +64,7 @@ func TestNewerLifecycle(t *testing.T) {
 }
 
 // "Create may answer 429 with Retry-After (pool capacity), and 403 KUBERNETES::QUOTA_EXCEEDED"; "allocation {mode, poolRef, state} in
-// GET"; "Pool mode rejects snapshotId, networkPolicy, platform, volumes, credentialProxy.enabled."
+// GET"; "Pool mode rejects snapshotId, networkPolicy, platform, volumes, credentialProxy.enabled".
 func TestNewerPools(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{Newer: true, Kubernetes: true, MaxSandboxes: 2})
@@ -94,7 +94,7 @@ func TestNewerPools(t *testing.T) {
 	}
 }
 
-// "credentialProxy needs the server's egress mode dns+nft."
+// "credentialProxy needs the server's egress mode dns+nft".
 func TestNewerCredentialProxy(t *testing.T) {
 	t.Parallel()
 	want := object{"networkPolicy": object{"defaultAction": "deny"}, "credentialProxy": object{"enabled": true}}

@@ -8,6 +8,9 @@ import (
 
 // Options say which OpenSandbox server the fake is. The zero value is a Docker server of the mirror's generation, without
 // authentication, that does everything at once.
+//
+// Names of images, of an entrypoint's program and of files' owners that hold no-such, nosuch, does-not-exist or nonexistent stand for
+// what doesn't exist.
 type Options struct {
 	APIKey string      // "" = no authentication, as a server without api_key
 	Clock  clock.Clock // nil = clock.System()
@@ -47,7 +50,7 @@ type Options struct {
 	StreamLinger  time.Duration // execd holds a command's stream open that long after its last event (the real one: 1 s)
 
 	// What the server bears.
-	MaxSandboxes  int           // quota; 0 = none
+	MaxSandboxes  int           // quota; 0 = 20,000
 	RateLimit     int           // requests a RateWindow that are served, the rest are 429 with Retry-After; 0 = no limit
 	RateWindow    time.Duration // 0 = 1 s
 	MaxConcurrent int           // requests at once, the rest are 503; 0 = no limit
@@ -85,6 +88,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.RateWindow == 0 {
 		o.RateWindow = time.Second
+	}
+	if o.MaxSandboxes == 0 {
+		o.MaxSandboxes = 20_000
 	}
 	if o.EgressMode == "" {
 		o.EgressMode = "dns"

@@ -104,7 +104,9 @@ func (s *Service) createPool(w http.ResponseWriter, r *http.Request, _ []string)
 			if _, ok := value.(map[string]any); !ok {
 				c.add("dict_type", place, "Input should be a valid dictionary", value, nil)
 			}
-			p.template, _ = json.Marshal(value) // it was JSON a moment ago
+			if template, err := json.Marshal(value); err == nil { // it was JSON a moment ago
+				p.template = template
+			}
 		}
 		p.capacity = c.capacity(object)
 	}

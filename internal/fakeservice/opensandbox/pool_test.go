@@ -22,7 +22,7 @@ func fromPool(more object) object {
 	return request
 }
 
-// "Pools (K8s only): POST /pools 201 {name, template, capacitySpec}; GET (no template; status); PUT capacity only; DELETE 204."
+// "Pools (K8s only): POST /pools 201 {name, template, capacitySpec}; GET (no template; status); PUT capacity only; DELETE 204".
 func TestPools(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{Kubernetes: true, PoolDelay: time.Second})
@@ -40,7 +40,7 @@ func TestPools(t *testing.T) {
 		t.Errorf("list: %s", got)
 	}
 	changed := c.do("PUT", "/v1/pools/warm", object{"capacitySpec": object{"bufferMax": 2, "bufferMin": 0, "poolMax": 9, "poolMin": 4}}).want(http.StatusOK)
-	if got := changed.json()["capacitySpec"].(object)["poolMax"]; got != 9.0 {
+	if got := changed.object("capacitySpec")["poolMax"]; got != 9.0 {
 		t.Errorf("PUT: %s", changed)
 	}
 	if got := c.do("PUT", "/v1/pools/warm", object{}).details(); !reflect.DeepEqual(got, []string{"body.capacitySpec: missing: Field required"}) {
@@ -84,7 +84,7 @@ func TestSandboxOfAPool(t *testing.T) {
 	if output, _ := c.run(url, "echo $A"); output != "1\n" {
 		t.Errorf("env: %q", output)
 	}
-	if got := c.get("/v1/pools/warm").json()["status"].(object); got["allocated"] != 1.0 || got["available"] != 0.0 {
+	if got := c.get("/v1/pools/warm").object("status"); got["allocated"] != 1.0 || got["available"] != 0.0 {
 		t.Errorf("pool: %v", got)
 	}
 	c.do("POST", "/v1/sandboxes", fromPool(nil)).wantError(http.StatusGatewayTimeout, "KUBERNETES::POD_READY_TIMEOUT")

@@ -219,7 +219,7 @@ func (c *checker) lifecycle(object map[string]any) (preStart *Hook, periodic []H
 		preStart = &hook
 	}
 	if value, place, found := c.member(lifecycle, place, "periodic", false); found {
-		items, _ := c.list(value, place, 0)
+		items := c.list(value, place, 0)
 		names := map[string]bool{}
 		for i, item := range items {
 			hook := c.hook(item, at(place, i), true)

@@ -30,7 +30,7 @@ func (c *checker) volumes(object map[string]any) []Volume {
 	if !found {
 		return nil
 	}
-	items, _ := c.list(value, place, 0)
+	items := c.list(value, place, 0)
 	var volumes []Volume
 	for i, item := range items {
 		volumes = append(volumes, c.volume(item, at(place, i)))

@@ -1,6 +1,7 @@
 package opensandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -94,6 +95,9 @@ func newPod(parent context.Context, generation int, listens time.Time) *pod {
 	return &pod{generation: generation, life: life, end: end, listens: listens}
 }
 
+// stopped reports whether the pod is gone, and all that ran in it.
+func (p *pod) stopped() bool { return errors.Is(context.Cause(p.life), errStopped) }
+
 // machineOf makes the sandbox's machine when it is first needed: thousands of sandboxes are only looked at.
 func (s *Service) machineOf(sb *sandbox) *machine.Machine {
 	sb.makeMachine.Do(func() {
@@ -133,6 +137,7 @@ func (s *Service) settle(sb *sandbox, now time.Time) bool {
 }
 
 func (s *Service) enter(sb *sandbox, c change) {
+	before := sb.phase
 	sb.phase, sb.exit, sb.message = c.to, c.code, c.message
 	switch c.to {
 	case terminated, failed:
@@ -142,9 +147,14 @@ func (s *Service) enter(sb *sandbox, c change) {
 	case paused: // only Kubernetes comes to it by a change: the pod is gone, and with it all that ran
 		sb.pod.end(errStopped)
 	case running:
-		if sb.pod.life.Err() != nil {
-			sb.pod = newPod(s.life, sb.pod.generation+1, c.at.Add(s.options.ExecdDelay))
+		listens := c.at.Add(s.options.ExecdDelay)
+		switch {
+		case before == pending:
+			sb.pod.listens = listens
+		case sb.pod.life.Err() != nil:
+			sb.pod = newPod(s.life, sb.pod.generation+1, listens)
 		}
+	default: // the phase is all that changes
 	}
 }
 
@@ -168,7 +178,7 @@ func (s *Service) forget(sb *sandbox) {
 		return
 	}
 	delete(s.sandboxes, sb.id)
-	if i, found := slices.BinarySearchFunc(s.order, sb, func(a, b *sandbox) int { return int(a.sequence) - int(b.sequence) }); found {
+	if i, found := slices.BinarySearchFunc(s.order, sb, func(a, b *sandbox) int { return cmp.Compare(a.sequence, b.sequence) }); found {
 		s.order = slices.Delete(s.order, i, i+1)
 	}
 	for _, volume := range sb.request.Volumes {

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
+	"unicode"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/statuspage"
 )
 
 // servePage is what every port answers that has no service of its own: a screen where displays usually are, else a plain page.
@@ -18,8 +22,9 @@ func (s *Service) servePage(w http.ResponseWriter, r *http.Request, sb *sandbox,
 	}
 	s.mu.Unlock()
 	data.Command, data.Output, data.Code = sb.history.last()
+	data.Command, data.Output = printable(data.Command), printable(data.Output)
 	for _, line := range sb.history.lastLines(40, time.Time{}) {
-		data.Log = append(data.Log, line.text)
+		data.Log = append(data.Log, printable(line.text))
 	}
 	page := portPage
 	if isScreen(port) {
@@ -29,10 +34,18 @@ func (s *Service) servePage(w http.ResponseWriter, r *http.Request, sb *sandbox,
 	if err := page.Execute(&text, data); err != nil { // the template and its data are ours
 		panic(err)
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(text.Bytes())
+	statuspage.SetHeader(w.Header())
+	_, _ = w.Write(text.Bytes()) // a browser that has gone needs no page
+}
+
+// printable takes away control characters, such as those that colour a terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // isScreen reports whether displays usually listen on the port: VNC, noVNC, and the web view of Windows sandboxes.
@@ -75,11 +88,12 @@ pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere }
 
 // MachineStatus is one line of a status page.
 type MachineStatus struct {
-	ID, Name, Image, State string
-	Created, Expires       time.Time // Expires is zero for a sandbox that never expires
-	Ports                  []PortLink
-	Display                string // URL of its screen
-	LastCommand            string
+	ID, Name, Image, State, Message string
+	Metadata                        map[string]string
+	Created, Expires                time.Time // Expires is zero for a sandbox that never expires
+	Ports                           []PortLink
+	Display                         string // URL of its screen
+	LastCommand                     string
 }
 
 // PortLink is a port that a client has asked the endpoint of.
@@ -97,8 +111,10 @@ func (s *Service) Status(base string) []MachineStatus {
 	var list []MachineStatus
 	for _, sb := range s.live() {
 		link := func(port int) string { return fmt.Sprintf("%s/sandboxes/%s/proxy/%d/", base, sb.id, port) }
+		status, metadata := s.status(sb), maps.Clone(s.metadata(sb))
 		line := MachineStatus{
-			ID: sb.id, Name: s.metadata(sb)["name"], Image: sb.image, State: s.status(sb).State, Created: sb.created, Expires: sb.expires(), Display: link(5900),
+			ID: sb.id, Name: metadata["name"], Image: sb.image, State: status.State, Message: status.Message, Metadata: metadata,
+			Created: sb.created, Expires: sb.expires(), Display: link(5900),
 		}
 		for port := range sb.lookedUp {
 			line.Ports = append(line.Ports, PortLink{port, link(port)})

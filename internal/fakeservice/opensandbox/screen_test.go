@@ -14,7 +14,7 @@ func TestPagesOfPorts(t *testing.T) {
 	c := serve(t, Options{})
 	id := c.create(object{"image": object{"uri": "desktop:1"}, "timeout": 600, "metadata": object{"name": "my-desktop"}})
 	execd, _ := c.endpoint(id, "44772")
-	c.run(execd, `echo '<script>alert(1)</script>'; exit 3`)
+	c.run(execd, `printf '\033[31m<script>alert(1)</script>\n'; exit 3`)
 	web, _ := c.endpoint(id, "8080")
 	page := c.direct().get(web + "/some/path").want(http.StatusOK)
 	if !strings.HasPrefix(page.header.Get("Content-Type"), "text/html") || !strings.Contains(page.String(), "Port 8080") || !strings.Contains(page.String(), "/some/path") {
@@ -28,7 +28,7 @@ func TestPagesOfPorts(t *testing.T) {
 				t.Errorf("port %s: no %q in %s", port, want, screen)
 			}
 		}
-		if strings.Contains(screen, "<script>") {
+		if strings.Contains(screen, "<script>") || strings.Contains(screen, "\033") {
 			t.Errorf("port %s: output isn't escaped", port)
 		}
 	}
@@ -43,7 +43,7 @@ func TestPagesOfPorts(t *testing.T) {
 		t.Fatalf("status: %+v", lines)
 	}
 	line := lines[0]
-	if line.ID != id || line.Name != "my-desktop" || line.State != "Running" || line.Image != "desktop:1" || !line.Expires.Equal(start.Add(10*time.Minute)) || !strings.HasPrefix(line.LastCommand, "echo") {
+	if line.ID != id || line.Name != "my-desktop" || line.State != "Running" || line.Image != "desktop:1" || !line.Expires.Equal(start.Add(10*time.Minute)) || !strings.HasPrefix(line.LastCommand, "printf") {
 		t.Errorf("status: %+v", line)
 	}
 	if len(line.Ports) != 4 || line.Ports[0].Port != 5900 {

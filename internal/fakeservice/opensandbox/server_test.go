@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// "Port 8080; routes at / and /v1; /health without auth; no api_key configured = no auth."
+// "Port 8080; routes at / and /v1; /health without auth; no api_key configured = no auth".
 func TestRoutesStandAtTheRootAndBelowV1(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{})
@@ -54,7 +54,7 @@ func TestUnknownRoutes(t *testing.T) {
 	c.get("/v1/sandboxes/a%2Fb").want(http.StatusNotFound) // the server decodes the path before it looks for a route
 }
 
-// "X-Request-ID: the client's is echoed, else 32 hex digits."
+// "X-Request-ID: the client's is echoed, else 32 hex digits".
 func TestRequestID(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{APIKey: "secret-key"})

@@ -12,7 +12,7 @@ func (c *client) snapshot(id string) string {
 	return c.do("POST", "/v1/sandboxes/"+id+"/snapshots", nil).want(http.StatusAccepted).text("id")
 }
 
-// "Snapshots: 202 Creating, Ready in about a second; source paused 409; unknown 404."
+// "Snapshots: 202 Creating, Ready in about a second; source paused 409; unknown 404".
 func TestSnapshotLifecycle(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{SnapshotDelay: time.Second})
@@ -75,7 +75,7 @@ func TestRestoredSandboxInherits(t *testing.T) {
 	}
 }
 
-// "a source without expiry and a restore with one: renew answers 409"
+// "a source without expiry and a restore with one: renew answers 409".
 func TestRenewOfASandboxWhoseSourceNeverExpires(t *testing.T) {
 	t.Parallel()
 	c := serve(t, Options{})
@@ -125,10 +125,7 @@ func TestSnapshotList(t *testing.T) {
 			"sandboxId=nobody&state=Ready":        nil,
 			"sandboxId=" + source + "&pageSize=2": {named, second},
 		} {
-			var got []string
-			for _, item := range c.get("/v1/snapshots?" + query).want(http.StatusOK).json()["items"].([]any) {
-				got = append(got, item.(object)["id"].(string))
-			}
+			got := c.get("/v1/snapshots?" + query).want(http.StatusOK).ids()
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("newer %t, %q: %v, want %v", newer, query, got, want)
 			}

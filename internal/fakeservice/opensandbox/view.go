@@ -140,8 +140,9 @@ func (s *Service) describe(sb *sandbox) Status {
 			return Status{"Failed", "PROVISIONING_ERROR", sb.message}
 		}
 		return Status{"Failed", "CONTAINER_EXITED_ERROR", fmt.Sprintf("Sandbox container exited with code %d.", sb.exit)}
+	default:
+		return Status{"Running", "CONTAINER_RUNNING", "Sandbox container is running."}
 	}
-	return Status{"Running", "CONTAINER_RUNNING", "Sandbox container is running."}
 }
 
 func describeWorkload(sb *sandbox) Status {
@@ -162,8 +163,9 @@ func describeWorkload(sb *sandbox) Status {
 			message = fmt.Sprintf("Pod failed: container exited with code %d", sb.exit)
 		}
 		return Status{"Failed", "FAILED", message}
+	default:
+		return Status{"Running", "RUNNING", "Sandbox is running"}
 	}
-	return Status{"Running", "RUNNING", "Sandbox is running"}
 }
 
 func (s *Service) view(sb *sandbox) sandboxView {
