@@ -2,7 +2,6 @@ package opensandbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -72,12 +71,8 @@ func (l *Lifecycle) RemoveFile(ctx context.Context, id, path string) error {
 	if err != nil {
 		return err
 	}
-	err = agent.DeleteFile(ctx, path)
+	err = l.explain(ctx, id, agent.DeleteFile(ctx, path))
 	if err == nil || apiclient.IsGone(err) {
-		return nil
-	}
-	err = l.explain(ctx, id, err)
-	if unreachable, ok := errors.AsType[*UnreachableError](err); ok && unreachable.Status.State == "" {
 		return nil
 	}
 	return fmt.Errorf("deleting %s: %w", path, err)

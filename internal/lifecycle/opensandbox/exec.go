@@ -33,11 +33,25 @@ const interruptTimeout = 10 * time.Second
 // Exec runs a command in a sandbox. Any exit code is a result. One whose outcome is open is run again only as often as
 // CommandRetries allows. When ctx ends, so does the command.
 func (l *Lifecycle) Exec(ctx context.Context, id string, command Command) (api.Result, error) {
-	agent, err := l.reachAgent(ctx, id)
+	agent, err := l.awakeAgent(ctx, id)
 	if err != nil {
 		return api.Result{}, err
 	}
 	return l.execOn(ctx, id, agent, command)
+}
+
+// awakeAgent gives a client of the sandbox's execd unless the sandbox is known not to run: what is sent to a frozen one is
+// answered by nobody, for as long as it stays so.
+func (l *Lifecycle) awakeAgent(ctx context.Context, id string) (*api.Execd, error) {
+	sandbox, err := l.API.Sandbox(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	switch sandbox.Status.State {
+	case api.StatePaused, api.StatePausing, api.StateFailed, api.StateTerminated:
+		return nil, &UnreachableError{ID: id, Status: sandbox.Status}
+	}
+	return l.reachAgent(ctx, id)
 }
 
 func (l *Lifecycle) execOn(ctx context.Context, id string, agent *api.Execd, command Command) (api.Result, error) {
@@ -131,7 +145,7 @@ func (l *Lifecycle) RunScript(ctx context.Context, id, script string) error {
 	if script == "" {
 		return nil
 	}
-	agent, err := l.reachAgent(ctx, id)
+	agent, err := l.awakeAgent(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -164,7 +178,11 @@ func (l *Lifecycle) Teardown(ctx context.Context, id, script string) (skipped st
 	case sandbox.Status.State != api.StateRunning:
 		return "it is " + sandbox.Status.String(), nil
 	}
-	return "", l.RunScript(ctx, id, script)
+	agent, err := l.reachAgent(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	return "", l.runScriptOn(ctx, id, agent, Command{Line: script})
 }
 
 // outputTail is how much of a command's output a message shows.

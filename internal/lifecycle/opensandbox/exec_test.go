@@ -99,6 +99,7 @@ func TestExecSaysWhatBecameOfTheSandbox(t *testing.T) {
 	}{
 		"gone":          {func(s *fake.Service, id string) { s.Kill(id) }, "", "HTTP 404"},
 		"exited":        {func(s *fake.Service, id string) { s.Exit(id, 1) }, "Failed", "is Failed"},
+		"paused":        {func(s *fake.Service, id string) { s.SetStatus(id, fake.Status{State: "Paused"}) }, "Paused", "is Paused"},
 		"out of memory": {func(s *fake.Service, id string) { s.Exit(id, 137) }, "Failed", "ran out of memory"},
 	} {
 		for _, proxy := range []bool{false, true} {
@@ -117,6 +118,20 @@ func TestExecSaysWhatBecameOfTheSandbox(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestExecOfASandboxThatEndsMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fake.Options{})
+	id := w.mustCreate(t, w.spec()).Sandbox.ID
+	_, err := w.Exec(t.Context(), id, Command{
+		Line:   "echo started; while true; do sleep 1; done",
+		Listen: func(api.Stream, string) { w.server.Exit(id, 137) },
+	})
+	var unreachable *UnreachableError
+	if !errors.As(err, &unreachable) || !strings.Contains(err.Error(), "ran out of memory") {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -193,7 +208,11 @@ func TestFiles(t *testing.T) {
 		if _, err := w.Download(t.Context(), id, "/etc/app/x.conf", 1<<20); !apiclient.IsGone(err) {
 			t.Errorf("error %v", err)
 		}
+		w.server.Faults().Order(faults.Fault{Method: "GET", Path: "/v1/sandboxes/*/endpoints/*", Kind: faults.Garbage, Body: `{"endpoint":"127.0.0.1:1"}`})
 		w.server.Kill(id)
+		if _, err := w.Download(t.Context(), id, "/etc/app/x.conf", 1<<20); !apiclient.IsGone(err) || !strings.Contains(err.Error(), "is gone") {
+			t.Errorf("error %v", err)
+		}
 		if err := w.RemoveFile(t.Context(), id, "/etc/app/x.conf"); err != nil {
 			t.Errorf("a file of a sandbox that is gone: %v", err)
 		}

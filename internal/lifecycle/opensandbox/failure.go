@@ -2,6 +2,7 @@ package opensandbox
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/opensandbox"
@@ -141,24 +142,32 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("the provider crashed: %v", e.Value) }
 
-// UnreachableError is a service inside a sandbox that doesn't answer, with what the server says of the sandbox then.
+// UnreachableError is a service inside a sandbox that can't answer, with what the server says of the sandbox.
 type UnreachableError struct {
 	ID     string
 	Status api.Status // State is "" where the sandbox is gone
-	Err    error
+	Err    error      // nil where it wasn't even asked
+	gone   error      // the server's 404, where it answered so
 }
 
 func (e *UnreachableError) Error() string {
+	text := fmt.Sprintf("sandbox %s is %s", e.ID, e.Status)
 	switch {
 	case e.Status.State == "":
-		return fmt.Sprintf("sandbox %s is gone: it expired or was deleted (%v)", e.ID, e.Err)
+		text = fmt.Sprintf("sandbox %s is gone: it expired or was deleted", e.ID)
 	case outOfMemory(e.Status):
-		return fmt.Sprintf("sandbox %s ran out of memory: it is %s (%v)", e.ID, e.Status, e.Err)
+		text = fmt.Sprintf("sandbox %s ran out of memory: it is %s", e.ID, e.Status)
 	}
-	return fmt.Sprintf("sandbox %s is %s (%v)", e.ID, e.Status, e.Err)
+	if e.Err != nil {
+		text += fmt.Sprintf(" (%v)", e.Err)
+	}
+	return text
 }
 
-func (e *UnreachableError) Unwrap() error { return e.Err }
+// Unwrap puts the server's own word first, so that apiclient.IsGone goes by it.
+func (e *UnreachableError) Unwrap() []error {
+	return slices.DeleteFunc([]error{e.gone, e.Err}, func(err error) bool { return err == nil })
+}
 
 func outOfMemory(s api.Status) bool {
 	text := strings.ToLower(s.Reason + " " + s.Message)

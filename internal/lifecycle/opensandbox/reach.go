@@ -64,7 +64,7 @@ func (l *Lifecycle) explain(ctx context.Context, id string, err error) error {
 	sandbox, getErr := l.API.Sandbox(ctx, id)
 	switch {
 	case apiclient.IsGone(getErr):
-		return &UnreachableError{ID: id, Err: err}
+		return &UnreachableError{ID: id, Err: err, gone: getErr}
 	case getErr == nil && sandbox.Status.State != api.StateRunning:
 		return &UnreachableError{ID: id, Status: sandbox.Status, Err: err}
 	}

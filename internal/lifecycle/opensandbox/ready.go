@@ -95,7 +95,7 @@ func (c *creation) hopeless(ctx context.Context, err error) error {
 		c.usable.Sandbox = latest
 		return finalState(latest)
 	case apiclient.IsGone(getErr):
-		return &UnreachableError{ID: c.failure.ID, Err: err}
+		return &UnreachableError{ID: c.failure.ID, Err: err, gone: getErr}
 	}
 	return nil // the next round asks again
 }
