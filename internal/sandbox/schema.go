@@ -75,12 +75,12 @@ func runtimeAttributes() map[string]schema.Attribute {
 		"env": schema.MapAttribute{
 			MarkdownDescription: "Environment variables of the sandbox. They stand in the state; use `env_wo` for secrets. A change replaces the sandbox. Defaults to none.",
 			Optional:            true, ElementType: types.StringType,
-			Validators: []validator.Map{variables{}},
+			Validators: []validator.Map{validate.Variables()},
 		},
 		"env_wo": schema.MapAttribute{
 			MarkdownDescription: "Environment variables laid over `env`, write-only: they stand in no state and no plan. Raise `env_wo_version` when one of them changes. Defaults to none.",
 			Optional:            true, Sensitive: true, WriteOnly: true, ElementType: types.StringType,
-			Validators: []validator.Map{variables{}},
+			Validators: []validator.Map{validate.Variables()},
 		},
 		"env_wo_version": schema.Int64Attribute{
 			MarkdownDescription: "Version of `env_wo`, a whole number: raise it when a variable changes, which replaces the sandbox. Defaults to none.",
