@@ -36,6 +36,7 @@ type fake interface {
 // ended by itself.
 func serve(ctx context.Context, s *settings, stdout, stderr io.Writer) error {
 	var all []*running
+	//nolint:contextcheck // ctx has ended by then; Stop has a bound of its own
 	defer func() {
 		for _, r := range all {
 			r.close() // first: what a request waits for ends with it

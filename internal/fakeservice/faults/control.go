@@ -134,7 +134,12 @@ func (s *Set) getRequests(w http.ResponseWriter, r *http.Request) {
 }
 
 func writeJSON(w http.ResponseWriter, status int, value any) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		http.Error(w, "the answer can't be made", http.StatusInternalServerError)
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value) // a client that has gone needs no answer
+	_, _ = w.Write(append(body, '\n')) // a client that has gone needs no answer
 }

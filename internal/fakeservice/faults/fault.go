@@ -37,7 +37,7 @@ var kinds = []Kind{
 }
 
 // Fault is one fault to order.
-type Fault struct {
+type Fault struct { //nolint:recvcheck // JSON wants it so: values are written, pointers are read
 	Method string // "" is any
 	// Path is "" for any, an exact path, a glob whose * stands for one segment or part of one (/v1/vms/*), or a prefix that
 	// ends in a slash or /** (/v1/).

@@ -22,7 +22,7 @@ const Syntax = `  [METHOD] [PATH] [KIND] [key=value ...]
           empty         do it, answer {}
           delay         do it after delay=
           hang          do it (with before=true: don't), never answer
-          redirect      redirect to location=
+          redirect      send the client to location=
           html          a gateway's 502 page
           endless       a body without end
           slow          do it; the answer drips, a byte each delay= (1s)

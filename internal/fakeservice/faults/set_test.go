@@ -25,11 +25,11 @@ func TestOrderOfFaults(t *testing.T) {
 	)
 	var got []int
 	for _, path := range []string{"/v1/vms", "/v1/vms/a", "/v1/vms/a/exec", "/v1/vms/b", "/v1/vms/c", "/v1/vms"} {
-		resp, _, err := s.post(t.Context(), path)
+		answer, err := s.post(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, resp.StatusCode)
+		got = append(got, answer.status)
 	}
 	// The 501 lets three pass, whatever happens to them, and then gives way to the 404 that was ordered first.
 	if want := []int{500, 404, 201, 404, 501, 201}; !reflect.DeepEqual(got, want) {
@@ -51,7 +51,7 @@ func TestLog(t *testing.T) {
 	s.set.OnRequest(func(r faults.Record) { told = append(told, r.Path) })
 	s.set.Order(faults.Fault{Status: 503})
 	for range 2 {
-		if _, _, err := s.post(t.Context(), "/v1/vms?a=b"); err != nil {
+		if _, err := s.post(t.Context(), "/v1/vms?a=b"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,7 +63,7 @@ func TestLog(t *testing.T) {
 	if first.Status != 503 || first.Fault != faults.Status || second.Status != 201 || second.Fault != "" {
 		t.Errorf("outcomes: %+v %+v", first, second)
 	}
-	if first.Method != "POST" || first.Path != "/v1/vms" || first.Query != "a=b" || string(first.Body) != "body" ||
+	if first.Method != http.MethodPost || first.Path != "/v1/vms" || first.Query != "a=b" || string(first.Body) != "body" ||
 		first.Header.Get("Authorization") != "Bearer secret" || !first.Time.Equal(start) || first.RequestID != "req-1" {
 		t.Errorf("request: %+v", first)
 	}
@@ -205,7 +205,7 @@ func TestControl(t *testing.T) {
 		}
 	}
 	for i := range 3 {
-		if _, _, err := s.post(t.Context(), fmt.Sprintf("/v1/%d", i)); err != nil {
+		if _, err := s.post(t.Context(), fmt.Sprintf("/v1/%d", i)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -22,7 +22,9 @@ func BenchmarkLife(b *testing.B) {
 		return w
 	}
 	create := func() string {
-		var vm struct{ ID string }
+		var vm struct {
+			ID string `json:"id"`
+		}
 		if err := json.Unmarshal(send(http.MethodPost, "/v1/vms", plain).Body.Bytes(), &vm); err != nil || vm.ID == "" {
 			b.Fatal("no machine", err)
 		}

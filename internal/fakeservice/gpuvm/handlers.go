@@ -66,8 +66,8 @@ func (s *Service) hold(ctx context.Context, id string, wait time.Duration) {
 
 	held, end := context.WithCancel(ctx)
 	defer end()
-	defer context.AfterFunc(changed, end)()
-	_ = s.clock.Sleep(held, wait) // however it ended, the machine is looked at anew
+	defer context.AfterFunc(changed, end)() //nolint:contextcheck // the machine's change, not the request's end
+	_ = s.clock.Sleep(held, wait)           // however it ended, the machine is looked at anew
 }
 
 func (s *Service) deleteVM(w http.ResponseWriter, r *http.Request, id string) {

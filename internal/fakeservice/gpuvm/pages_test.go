@@ -62,13 +62,12 @@ func TestDisplay(t *testing.T) {
 	early.lacks(t, "the screen while booting", "ready", "network: up")
 	b.clock.Advance(5 * time.Second)
 
-	for _, argv := range [][]string{
-		{"sudo", "bash", "-c", "export PASSWORD=hunter2\necho '<u>out</u>'; printf '\\033[31mred\\n'; exit 3"},
-		{"env", "TOKEN=hunter2", "true"}, {"whoami"},
+	for _, body := range []string{
+		argv("sudo", "bash", "-c", "export PASSWORD=hunter2\necho '<u>out</u>'; printf '\\033[31mred\\n'; exit 3"),
+		argv("env", "TOKEN=hunter2", "true"), argv("whoami"),
 	} {
-		body, _ := json.Marshal(map[string]any{"argv": argv})
-		if got := b.do("POST", "/v1/vms/"+id+"/exec", string(body)); got.status != 200 {
-			t.Fatalf("%v: %d %s", argv, got.status, got.text)
+		if got := b.do("POST", "/v1/vms/"+id+"/exec", body); got.status != 200 {
+			t.Fatalf("%v: %d %s", body, got.status, got.text)
 		}
 	}
 	for _, path := range []string{screen, "/_fake/vms/" + id + "/display"} {
@@ -174,7 +173,7 @@ func TestOrdersOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp, err := http.DefaultClient.Do(r)
-	if err != nil || resp.Body.Close() != nil || resp.StatusCode != 201 {
+	if err != nil || resp.Body.Close() != nil || resp.StatusCode != http.StatusCreated {
 		t.Fatalf("%v %v", resp, err)
 	}
 	if got := b.do("DELETE", "/v1/vms/"+second, ""); got.status != 503 {

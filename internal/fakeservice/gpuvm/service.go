@@ -44,9 +44,9 @@ func New(o Options) *Service {
 	if o.MaxVMs == 0 {
 		o.MaxVMs = defaultMaxVMs
 	}
-	seed := uint64(o.Seed)
+	seed := uint64(o.Seed) //nolint:gosec // any bits will do
 	if seed == 0 {
-		seed = rand.Uint64()
+		seed = rand.Uint64() //nolint:gosec // see ids
 	}
 	o.URL, o.Prefix = strings.TrimRight(o.URL, "/"), strings.TrimRight(o.Prefix, "/")
 	s := &Service{
@@ -172,5 +172,5 @@ func reply(w http.ResponseWriter, status int, value any) {
 func send(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that has gone needs no answer
+	_, _ = w.Write(body) //nolint:gosec // it is JSON, and says so; a client that has gone needs no answer
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // queue orders machines by the time that each disappears (container/heap).
-type queue []*vm
+type queue []*vm //nolint:recvcheck // as container/heap wants it
 
 func (q queue) Len() int           { return len(q) }
 func (q queue) Less(i, j int) bool { return q[i].end().Before(q[j].end()) }

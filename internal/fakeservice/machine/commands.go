@@ -110,7 +110,7 @@ func (c *call) inputs(names []string, use func(name string, r io.Reader) error) 
 	}
 	code := 0
 	for _, name := range names {
-		var r io.Reader = c.in
+		r := c.in
 		if name != "-" {
 			opened, err := c.files().open(c.path(name), 0, 0)
 			if err != nil {
@@ -160,7 +160,7 @@ func copyTo(ctx context.Context, w io.Writer, r io.Reader) error {
 				return err
 			}
 		}
-		if err == io.EOF { //nolint:errorlint // a Reader gives it bare
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

@@ -188,9 +188,10 @@ func characters(set string) string {
 	var all strings.Builder
 	for i := 0; i < len(set); i++ {
 		if i+2 < len(set) && set[i+1] == '-' && set[i] < set[i+2] {
-			for b := int(set[i]); b <= int(set[i+2]); b++ {
-				all.WriteByte(byte(b))
+			for b := set[i]; b < set[i+2]; b++ { // the last one apart: at 255 the counter would start again
+				all.WriteByte(b)
 			}
+			all.WriteByte(set[i+2])
 			i += 2
 			continue
 		}

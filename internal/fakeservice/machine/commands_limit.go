@@ -53,6 +53,7 @@ func runTimeout(ctx context.Context, c *call) int {
 		until = earlier
 	}
 	within := limited{ctx, c.shell.machine.clock, until}
+	//nolint:contextcheck // it is ctx, with another end
 	code := c.runAs(within, c.shell.user, argv[1:], c.exported(), c.streams)
 	if within.Err() != nil {
 		return 124
@@ -95,7 +96,7 @@ func runXargs(ctx context.Context, c *call) int {
 		}
 	default:
 		words := strings.Fields(string(read))
-		if strings.ContainsRune(string(read), 0) {
+		if bytes.ContainsRune(read, 0) {
 			words = strings.Split(strings.TrimSuffix(string(read), "\x00"), "\x00")
 		}
 		size := max(len(words), 1)

@@ -73,7 +73,7 @@ func runShell(ctx context.Context, c *call) int {
 		}
 	}
 	s := c.shell.nested(c.name, c.shell.user)
-	text := ""
+	var text string
 	switch {
 	case inline && len(args) == 0:
 		return c.fail(exitUsage, "-c: option requires an argument")

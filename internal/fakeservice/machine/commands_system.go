@@ -202,9 +202,9 @@ func runUptime(_ context.Context, c *call) int {
 	return 0
 }
 
-func runPrintenv(_ context.Context, c *call) int {
+func runPrintenv(ctx context.Context, c *call) int {
 	if len(c.args) == 0 {
-		return runEnv(context.Background(), c)
+		return runEnv(ctx, c)
 	}
 	v := c.env.Get(c.args[0])
 	if !v.IsSet() {

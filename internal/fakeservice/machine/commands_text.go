@@ -79,7 +79,7 @@ func runTail(ctx context.Context, c *call) int {
 			return err
 		}
 		data := kept.Bytes()
-		start := 0
+		var start int
 		if size >= 0 {
 			start = max(len(data)-size, 0)
 		} else {

@@ -47,6 +47,7 @@ func (m *Machine) Exec(ctx context.Context, c Command) (int, error) {
 		dir = "/"
 	}
 	s := &shell{machine: m, run: r, name: "sh", user: user}
+	//nolint:contextcheck // jobs in the background outlive ctx; it reaches what runs through release
 	return s.command(running, c.Argv, clean(dir), env, streams{c.Stdin, out, errs})
 }
 

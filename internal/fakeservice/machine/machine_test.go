@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 		"glob":               {"mkdir -p a/b; touch a/1.c a/2.c; echo a/*.c", 0, "a/1.c a/2.c\n", ""},
 		"tests":              {"touch f; [ -f f ] && [ ! -d f ] && [[ -e f && ! -x f ]] && [ -O f ] && echo yes", 0, "yes\n", ""},
 		"chmod and run":      {"printf '#!/bin/sh\\necho ran $1\\n' > s; ./s; chmod +x s; ./s x; chmod 600 s; stat -c %a s", 0, "ran x\n600\n", "bash: ./s: Permission denied\n"},
-		"functions":          {"f() { echo \"f $1\"; }; f a; command -v f; type f", 0, "f a\nf\nf is a shell function\n", ""},
+		"functions":          {"f() { echo \"f $1\"; }; f a; type f; command -v f", 0, "f a\nf is a shell function\nf\n", ""},
 		"command -v":         {"command -v cat docker; echo $?", 0, "/usr/bin/cat\n1\n", ""},
 		"type":               {"type cat; type none", 1, "cat is /usr/bin/cat\n", "bash: none: not found\n"},
 		"source":             {"echo 'v=7; return 0' > lib; . ./lib; echo $v; cd /; source /root/lib a; echo $v", 0, "7\n7\n", ""},

@@ -193,7 +193,7 @@ func (s *shell) middleware(interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 			c.in = strings.NewReader("")
 		}
 		if code := s.start(ctx, c); code != 0 {
-			return interp.ExitStatus(uint8(code))
+			return interp.ExitStatus(uint8(code & 0xff)) // as a shell does
 		}
 		return nil
 	}
