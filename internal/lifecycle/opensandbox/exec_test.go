@@ -208,7 +208,7 @@ func TestFiles(t *testing.T) {
 		if _, err := w.Download(t.Context(), id, "/etc/app/x.conf", 1<<20); !apiclient.IsGone(err) {
 			t.Errorf("error %v", err)
 		}
-		w.server.Faults().Order(faults.Fault{Method: "GET", Path: "/v1/sandboxes/*/endpoints/*", Kind: faults.Garbage, Body: `{"endpoint":"127.0.0.1:1"}`})
+		w.server.Faults().Order(faults.Fault{Method: "GET", Path: "/v1/sandboxes/*/endpoints/*", Kind: faults.Garbage, Status: 200, Body: `{"endpoint":"127.0.0.1:1"}`})
 		w.server.Kill(id)
 		if _, err := w.Download(t.Context(), id, "/etc/app/x.conf", 1<<20); !apiclient.IsGone(err) || !strings.Contains(err.Error(), "is gone") {
 			t.Errorf("error %v", err)
