@@ -62,12 +62,8 @@ func (s *Service) matches(sb *sandbox, states []string, wanted map[string]string
 	if len(states) > 0 && !slices.ContainsFunc(states, func(want string) bool { return strings.EqualFold(want, state) }) {
 		return false
 	}
-	if len(wanted) == 0 {
-		return true
-	}
-	metadata := s.metadata(sb)
 	for key, value := range wanted {
-		if has, ok := metadata[key]; !ok || has != value {
+		if has, ok := s.metadataValue(sb, key); !ok || has != value {
 			return false
 		}
 	}

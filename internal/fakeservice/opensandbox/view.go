@@ -3,6 +3,7 @@ package opensandbox
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -85,21 +86,32 @@ func (s *Service) metadata(sb *sandbox) map[string]string {
 }
 
 func (s *Service) visible(labels map[string]string) map[string]string {
-	hidden := hiddenByDocker
-	if s.options.Kubernetes {
-		hidden = hiddenByDocker[:1]
-	}
 	shown := make(map[string]string, len(labels))
-next:
 	for key, value := range labels {
-		for _, prefix := range hidden {
-			if strings.HasPrefix(key, prefix) {
-				continue next
-			}
+		if !s.hides(key) {
+			shown[key] = value
 		}
-		shown[key] = value
 	}
 	return shown
+}
+
+// hides reports whether a label is none of the metadata.
+func (s *Service) hides(key string) bool {
+	prefixes := hiddenByDocker
+	if s.options.Kubernetes {
+		prefixes = prefixes[:1]
+	}
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
+}
+
+// metadataValue is one value of the metadata; a list asks for it in thousands of sandboxes.
+func (s *Service) metadataValue(sb *sandbox, key string) (value string, ok bool) {
+	if sb.override != nil {
+		value, ok = sb.override[key]
+		return value, ok
+	}
+	value, ok = sb.labels[key]
+	return value, ok && !s.hides(key)
 }
 
 // expires is what GET tells: the time that the server tracks, else the container's label, which a restored sandbox can have from
