@@ -3,9 +3,7 @@ package opensandbox
 import (
 	"cmp"
 	"maps"
-	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/machine"
@@ -157,9 +155,6 @@ func (s *Service) KeyLeaks() []KeyLeak {
 	defer s.mu.Unlock()
 	return slices.Clone(s.leaks)
 }
-
-// KeyOf reports whether a request carried the API's key header, whatever its value.
-func KeyOf(header http.Header) bool { return strings.TrimSpace(header.Get(apiKeyHeader)) != "" }
 
 func sortPorts(ports []PortLink) {
 	slices.SortFunc(ports, func(a, b PortLink) int { return cmp.Compare(a.Port, b.Port) })
