@@ -12,6 +12,9 @@ import (
 // ErrGarbled is wrapped by the *Error of a 2xx answer that isn't the JSON that was asked for.
 var ErrGarbled = errors.New("the answer is not the JSON that was asked for")
 
+// ErrTooLong is wrapped by the *Error of a 2xx answer that is longer than Request.MaxAnswer.
+var ErrTooLong = errors.New("the answer is too long")
+
 const (
 	maxText      = 500 // characters of a service's text in a message
 	maxRequestID = 100
