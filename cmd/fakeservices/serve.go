@@ -39,8 +39,8 @@ func serve(ctx context.Context, s *settings, stdout, stderr io.Writer) error {
 	//nolint:contextcheck // ctx has ended by then; Stop has a bound of its own
 	defer func() {
 		for _, r := range all {
-			r.close() // first: what a request waits for ends with it
-			r.server.Stop()
+			r.server.Stop() // first: a client should see that the service has gone, not that its machines have
+			r.close()
 		}
 	}()
 	page := statuspage.Handler(func() []statuspage.Section {

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/agentenv/terraform-provider-gpuvm/internal/clock"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/faults"
 )
 
@@ -95,6 +97,30 @@ func TestLargeBodies(t *testing.T) {
 	}
 	if log := s.set.Requests(); len(log[0].Body) != 64<<10 || log[0].RequestID != "mine" || resp.Header.Get("X-Request-Id") != "mine" {
 		t.Errorf("kept %d bytes, request id %q", len(log[0].Body), log[0].RequestID)
+	}
+}
+
+// TestBounds sees that a fake which runs for long doesn't grow.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	const sent = 20_500
+	set := faults.New(clock.NewInstant(start))
+	handler := set.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	large := strings.Repeat("x", 70_000)
+	for i := range sent {
+		body := ""
+		if i%20 == 0 {
+			body = large
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, fmt.Sprint("/", i), strings.NewReader(body))
+		handler.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	kept, bodies := set.Requests(), 0
+	for _, r := range kept {
+		bodies += len(r.Body)
+	}
+	if len(kept) > 20_000 || bodies > 32<<20 || set.Total() != sent || kept[len(kept)-1].Path != fmt.Sprint("/", sent-1) {
+		t.Errorf("%d kept with %d bytes, %d counted, the last is %s", len(kept), bodies, set.Total(), kept[len(kept)-1].Path)
 	}
 }
 

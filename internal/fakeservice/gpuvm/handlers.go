@@ -147,7 +147,10 @@ func (s *Service) postExec(w http.ResponseWriter, r *http.Request, id string) {
 		Stdout: io.MultiWriter(stdout, logged.output), Stderr: io.MultiWriter(stderr, logged.output),
 	})
 	logged.end(code)
-	if err != nil { // the machine has gone; or the client has, who reads this no more
+	if r.Context().Err() != nil { // the client has gone, or the server stops: no answer is true
+		panic(http.ErrAbortHandler)
+	}
+	if err != nil { // the machine was deleted meanwhile
 		s.fail(w, r, http.StatusNotFound, "no such vm")
 		return
 	}

@@ -55,7 +55,7 @@ const (
 	maxCreateBody = 1 << 20
 	maxExecBody   = 8 << 20
 	maxFile       = 32 << 20 // of a PUT; a larger one is 413
-	maxOutput     = 4 << 20  // of each stream of a command; the end of it is kept
+	maxOutput     = 1 << 20  // of each stream of a command; the end of it is kept
 	defaultMaxVMs = 10_000
 	maxKeys       = 20_000 // idempotency keys that are remembered; the oldest go first
 	longestWait   = 5 * time.Minute
