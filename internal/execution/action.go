@@ -1,17 +1,21 @@
 package execution
 
 import (
-	"math"
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentenv/terraform-provider-gpuvm/internal/clock"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/wholenumber"
 )
 
@@ -49,13 +53,41 @@ func ActionAttributes(m Machine) map[string]schema.Attribute {
 
 // Limit reads timeout_seconds. No validator has seen a value that became known only after the plan.
 func Limit(timeoutSeconds wholenumber.Value, diags *diag.Diagnostics) time.Duration {
-	switch seconds := timeoutSeconds.ValueInt64(); {
+	switch {
 	case timeoutSeconds.IsNull() || timeoutSeconds.IsUnknown():
 		return DefaultLimit
-	case seconds < 1:
+	case timeoutSeconds.ValueInt64() < 1:
 		diags.AddAttributeError(path.Root("timeout_seconds"), "Number out of range", "timeout_seconds has to be 1 or more.")
 		return DefaultLimit
-	default:
-		return time.Duration(min(seconds, math.MaxInt64/int64(time.Second))) * time.Second
 	}
+	return Seconds(timeoutSeconds)
+}
+
+// longest is ten years, far below what a duration can hold.
+const longest = 10 * 365 * 24 * time.Hour
+
+// Seconds is a number of seconds, 0 where there is none.
+func Seconds(v wholenumber.Value) time.Duration {
+	return time.Duration(min(v.ValueInt64(), int64(longest/time.Second))) * time.Second
+}
+
+// Invoke runs the job for an action: it says what begins, that it still goes on, and how it ended. run tells what the
+// command prints.
+func (j Job) Invoke(ctx context.Context, resp *action.InvokeResponse, service diagnose.Service, run func(context.Context, *Progress) (Ended, error)) {
+	progress := Begin(ctx, resp, "running the "+j.noun()+" in "+j.In)
+	defer progress.Close()
+	ended, err := run(ctx, progress)
+	if err != nil {
+		j.Report(&resp.Diagnostics, service, err, ActionFailed)
+		return
+	}
+	progress.Line(fmt.Sprintf("exit code %d", ended.ExitCode))
+}
+
+// Begin tells what an action begins to do, and after each silence that it still does it, until Close.
+func Begin(ctx context.Context, resp *action.InvokeResponse, what string) *Progress {
+	progress := StartProgress(ctx, resp.SendProgress)
+	progress.Line(what)
+	progress.Beat(clock.System(), what)
+	return progress
 }

@@ -18,7 +18,10 @@ func (j Job) InVM(ctx context.Context, service *lifecycle.Lifecycle) (Ended, err
 	}
 	result, err := service.API.Exec(ctx, j.In, argv)
 	if err != nil {
-		return Ended{}, j.unanswered(ctx, err, "The VM service has no request that ends a command, so it may run on there.")
+		return Ended{}, j.unanswered(ctx, err, Ended{}, surroundings{
+			abandoned: "The VM service has no request that ends a command, so it may run on there.",
+			repeated:  "It was not sent a second time, because that could run it twice.",
+		})
 	}
 	ended := Ended{
 		ExitCode: result.ExitCode,

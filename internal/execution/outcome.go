@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/opensandbox"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/transcript"
 )
@@ -22,13 +22,10 @@ type Job struct {
 	LimitedBy string        // the attribute that sets the limit
 }
 
-// Running says what is under way.
-func (j Job) Running() string { return "running the " + j.noun() + " in " + j.In }
-
 // Ended is how a command ended.
 type Ended struct {
 	ExitCode int
-	Reason   string // the machine's words where the command has no exit code of its own
+	Reason   string // a sentence on why the command has no exit code of its own, where it has none
 	Stdout   transcript.Output
 	Stderr   transcript.Output
 }
@@ -49,10 +46,10 @@ func (e *ExitError) Summary() string {
 func (e *ExitError) Error() string {
 	text := fmt.Sprintf("In %s the %s ended with exit code %d; expected: %s.", e.In, e.Noun, e.Ended.ExitCode, list(e.Expected))
 	if e.Ended.Reason != "" {
-		text += " The machine says: " + strings.TrimSpace(transcript.Clean(e.Ended.Reason))
+		text += " " + transcript.Clean(e.Ended.Reason)
 	}
-	if output := transcript.Tail(e.Ended.Stdout, e.Ended.Stderr); output != "" {
-		return text + "\n\nIts output ends:\n" + output
+	if output := e.Ended.tail(); output != "" {
+		return text + output
 	}
 	return text + "\n\nIt printed nothing."
 }
@@ -67,24 +64,43 @@ func (e *UnfinishedError) Error() string { return e.text }
 
 func (e *UnfinishedError) Unwrap() error { return e.cause }
 
+// surroundings are what differs between the machines of the two services when a command's call fails.
+type surroundings struct {
+	abandoned string // what becomes of a command that is given up while it runs
+	repeated  string // whether one with an open outcome was sent again
+}
+
 // unanswered makes of an error of a command's call what a user has to know: above all whether the command may have run.
-// after says what becomes of one that is given up while it runs.
-func (j Job) unanswered(ctx context.Context, err error, after string) error {
+// so far is what is known of it.
+func (j Job) unanswered(ctx context.Context, err error, soFar Ended, where surroundings) error {
 	cause := ctx.Err()
 	switch {
 	case errors.Is(cause, context.DeadlineExceeded):
-		return &UnfinishedError{cause: cause, text: fmt.Sprintf("In %s the %s did not end within %s, which %s allows. %s\n\nThe last answer: %v", j.In, j.noun(), j.Limit, j.LimitedBy, after, err)}
+		return &UnfinishedError{cause: cause, text: fmt.Sprintf("In %s the %s did not end within %s, which %s allows. %s\n\nThe last answer: %v%s",
+			j.In, j.noun(), j.Limit, j.LimitedBy, where.abandoned, err, soFar.tail())}
 	case cause != nil:
-		return &UnfinishedError{cause: cause, text: fmt.Sprintf("Terraform was interrupted before the %s ended in %s. %s", j.noun(), j.In, after)}
+		return &UnfinishedError{cause: cause, text: fmt.Sprintf("Terraform was interrupted before the %s ended in %s. %s%s", j.noun(), j.In, where.abandoned, soFar.tail())}
 	case outcomeOpen(err):
-		return fmt.Errorf("%w\n\nWhether the %s ran in %s, and whether it still runs, is unknown. It was not sent a second time, because that could run it twice", err, j.noun(), j.In)
+		return fmt.Errorf("%w\n\nWhether the %s ran in %s, and whether it still runs, is unknown. %s%s", err, j.noun(), j.In, where.repeated, soFar.tail())
 	}
 	return err
 }
 
+// tail is the end of the output as the last paragraph of a message; "" where there is none.
+func (e Ended) tail() string {
+	output := transcript.Tail(e.Stdout, e.Stderr)
+	if output == "" {
+		return ""
+	}
+	return "\n\nIts output ends:\n" + output
+}
+
 func outcomeOpen(err error) bool {
-	var failed *apiclient.Error
-	return errors.As(err, &failed) && failed.Open()
+	if _, ok := errors.AsType[*opensandbox.InterruptedError](err); ok {
+		return true
+	}
+	failed, ok := errors.AsType[*apiclient.Error](err)
+	return ok && failed.Open()
 }
 
 // Report adds the error of a job under the attribute that holds its command. consequence says what it means for the

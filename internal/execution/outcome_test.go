@@ -3,6 +3,7 @@ package execution
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/opensandbox"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/transcript"
 )
@@ -47,8 +49,8 @@ func TestReport(t *testing.T) {
 			[]string{"the command ended with exit code 2", "It printed nothing."}, "Its output ends",
 		},
 		"no code of its own": {
-			job(aWord), aWord.judge("sb-1", Ended{ExitCode: 125, Reason: "CommandExecError: no such\ndirectory"}), "argv", "Command failed (exit 125)",
-			[]string{"The machine says: CommandExecError: no such directory"}, "",
+			job(aWord), aWord.judge("sb-1", Ended{ExitCode: 125, Reason: "The agent says: no such\ndirectory."}), "argv", "Command failed (exit 125)",
+			[]string{"expected: 0. The agent says: no such directory."}, "",
 		},
 		"refused": {
 			job(aWord), &apiclient.Error{Method: "POST", Path: "/v1/vms/vm-1/exec", Status: 409, Text: "the vm is booting", RetryAfter: -1}, "argv", "Command was not run to its end in vm-1",
@@ -79,24 +81,27 @@ func TestUnansweredSaysWhetherItMayHaveRun(t *testing.T) {
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	noAnswer := &apiclient.Error{Method: "POST", Path: "/v1/vms/vm-1/exec", RetryAfter: -1, Err: errors.New("connection reset by peer")}
+	where := surroundings{abandoned: "It may run on.", repeated: "It was not sent again."}
+	soFar := Ended{Stdout: transcript.Keep("half way\n")}
 	for name, test := range map[string]struct {
 		ctx  context.Context
 		err  error
 		is   error
 		says string
 	}{
-		"lost":        {t.Context(), noAnswer, noAnswer, "whether it still runs, is unknown. It was not sent a second time"},
+		"lost":        {t.Context(), noAnswer, noAnswer, "whether it still runs, is unknown. It was not sent again.\n\nIts output ends:\nhalf way"},
 		"gateway":     {t.Context(), &apiclient.Error{Status: 504, RetryAfter: -1}, nil, "is unknown"},
+		"cut":         {t.Context(), &opensandbox.InterruptedError{ID: "c-1", Err: io.ErrUnexpectedEOF}, io.ErrUnexpectedEOF, "is unknown"},
 		"too late":    {late, noAnswer, context.DeadlineExceeded, "did not end within 1h0m0s, which timeouts.create allows. It may run on."},
 		"interrupted": {interrupted, noAnswer, context.Canceled, "Terraform was interrupted before the script ended in vm-1. It may run on."},
 	} {
-		err := job(aScript).unanswered(test.ctx, test.err, "It may run on.")
+		err := job(aScript).unanswered(test.ctx, test.err, soFar, where)
 		if !strings.Contains(err.Error(), test.says) || test.is != nil && !errors.Is(err, test.is) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	refused := &apiclient.Error{Status: 404, RetryAfter: -1}
-	if err := job(aScript).unanswered(t.Context(), refused, ""); !errors.Is(err, refused) || strings.Contains(err.Error(), "unknown") {
+	if err := job(aScript).unanswered(t.Context(), refused, Ended{}, where); !errors.Is(err, refused) || strings.Contains(err.Error(), "unknown") {
 		t.Errorf("a refusal: %v", err)
 	}
 }
@@ -105,7 +110,7 @@ func TestNoAdviceToLookAtTheConnectionAfterATimeout(t *testing.T) {
 	t.Parallel()
 	late, end := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer end()
-	err := job(aScript).unanswered(late, &apiclient.Error{Method: "POST", Path: "/exec", RetryAfter: -1, Err: context.DeadlineExceeded}, "")
+	err := job(aScript).unanswered(late, &apiclient.Error{Method: "POST", Path: "/exec", RetryAfter: -1, Err: context.DeadlineExceeded}, Ended{}, surroundings{})
 	if detail := diagnose.GPUVM.Detail(err); strings.Contains(detail, "can be reached") {
 		t.Error(detail)
 	}

@@ -2,6 +2,7 @@ package execution
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -43,8 +44,14 @@ type Machine struct {
 	Script    string // how it runs a script: "`sudo bash -c` runs in the machine"
 }
 
-// Replacing are the attributes whose change runs the command anew.
-var Replacing = []string{"argv", "script", "triggers"}
+// The machines of the two services.
+var (
+	VM      = Machine{Attribute: "instance_id", Type: "gpuvm_instance", Script: "`sudo bash -c` runs in the machine"}
+	Sandbox = Machine{Attribute: "sandbox_id", Type: "opensandbox_sandbox", Script: "the sandbox's shell runs: bash where there is one, else sh"}
+)
+
+// replacing are the attributes whose change runs the command anew.
+var replacing = []string{"argv", "script", "triggers"}
 
 // resultNames are the attributes that are told once, after the run.
 var resultNames = []string{"exit_code", "stdout", "stderr", "stdout_truncated", "stderr_truncated"}
@@ -97,7 +104,7 @@ func ResourceAttributes(m Machine) map[string]schema.Attribute {
 
 const (
 	argvDescription     = "The program and its arguments, run without a shell between. Exactly one of `argv` and `script` is given."
-	expectedDescription = "Exit codes, -255 to 255, that count as success; a negative one is a service's word for the signal that ended the command. With any other the command has failed."
+	expectedDescription = "Exit codes, -255 to 255, that count as success; a negative one stands for a signal that ended the command. With any other the command has failed."
 )
 
 var exitCodes = wholenumber.Elements(-255, 255)
@@ -111,12 +118,12 @@ func TimeoutsBlock(ctx context.Context) schema.Block {
 }
 
 // ModifyPlan keeps what a command told when it ran, and says which change runs it anew. more are attributes of one
-// provider's resource whose change does, beside Replacing.
+// provider's resource whose change does, beside those that all have.
 func ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, more ...string) {
 	change, standing := plan.ChangeOf(req)
 	if !standing {
 		return
 	}
 	change.Keep(ctx, resp, resultNames...)
-	plan.Replace(resp, change.Of(append(more, Replacing...)...)...)
+	plan.Replace(resp, change.Of(slices.Concat(replacing, more)...)...)
 }

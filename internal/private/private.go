@@ -22,7 +22,9 @@ const (
 	SourceHashes = "source_hashes" // SHA-256 of each uploaded local file, by its path in the machine
 	OwnMetadata  = "own_metadata"  // the object's own metadata as it was configured when it was last written
 	OwnedKeys    = "owned_keys"    // metadata keys that were once ours: PATCH names each of them
+	Unfinished   = "unfinished"    // when an object was made whose create failed and which stands all the same
 	CreateID     = "create_id"     // the marker of an exactly-once create
+	UploadedSize = "uploaded_size" // bytes of the uploaded file: a longer one in the machine isn't downloaded to compare it
 )
 
 // Get reads a note into value, and says whether there is one that can be read.

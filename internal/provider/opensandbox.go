@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
@@ -12,11 +13,18 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	actionopensandboxexec "github.com/agentenv/terraform-provider-gpuvm/internal/actions/opensandboxexec"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/actions/opensandboxpause"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/actions/opensandboxrenew"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/connection"
 	dataopensandboxsandbox "github.com/agentenv/terraform-provider-gpuvm/internal/datasources/opensandboxsandbox"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/metadata"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/resources/opensandboxexec"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/resources/opensandboxfile"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/resources/opensandboxsandbox"
 )
+
+var _ provider.ProviderWithActions = &opensandbox{}
 
 type opensandbox struct{ version string }
 
@@ -77,9 +85,15 @@ func (p *opensandbox) Configure(ctx context.Context, req provider.ConfigureReque
 }
 
 func (p *opensandbox) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{opensandboxsandbox.New}
+	return []func() resource.Resource{opensandboxsandbox.New, opensandboxfile.New, opensandboxexec.New}
 }
 
 func (p *opensandbox) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{dataopensandboxsandbox.New}
+}
+
+func (p *opensandbox) Actions(context.Context) []func() action.Action {
+	return []func() action.Action{
+		actionopensandboxexec.New, opensandboxpause.NewPause, opensandboxpause.NewResume, opensandboxrenew.New,
+	}
 }

@@ -3,13 +3,11 @@ package gpuvmexec
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/agentenv/terraform-provider-gpuvm/internal/clock"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/connection"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/execution"
@@ -49,7 +47,7 @@ func (a *Action) Schema(_ context.Context, _ action.SchemaRequest, resp *action.
 		MarkdownDescription: "Runs a command in a `gpuvm_instance` and keeps nothing of it (Terraform 1.14 and newer). " +
 			"Its output is shown line by line once it has ended, as the service tells it only then, without control characters. " +
 			"If it ends with another exit code than `expected_exit_codes` the run fails; nothing is tainted. A command whose answer is lost is never sent a second time.",
-		Attributes: execution.ActionAttributes(execution.Machine{Attribute: "instance_id", Type: "gpuvm_instance", Script: "`sudo bash -c` runs in the machine"}),
+		Attributes: execution.ActionAttributes(execution.VM),
 	}
 }
 
@@ -72,16 +70,9 @@ func (a *Action) Invoke(ctx context.Context, req action.InvokeRequest, resp *act
 		return
 	}
 	job := execution.Job{Command: config.Command, In: config.InstanceID.ValueString(), Limit: limit, LimitedBy: "timeout_seconds"}
-	progress := execution.StartProgress(ctx, resp.SendProgress)
-	defer progress.Close()
-	progress.Line(job.Running())
-	progress.Beat(clock.System(), job.Running())
-
-	ended, err := job.InVM(ctx, service)
-	progress.Printed(ended)
-	if err != nil {
-		job.Report(&resp.Diagnostics, diagnose.GPUVM, err, execution.ActionFailed)
-		return
-	}
-	progress.Line(fmt.Sprintf("exit code %d", ended.ExitCode))
+	job.Invoke(ctx, resp, diagnose.GPUVM, func(ctx context.Context, progress *execution.Progress) (execution.Ended, error) {
+		ended, err := job.InVM(ctx, service)
+		progress.Printed(ended)
+		return ended, err
+	})
 }

@@ -113,6 +113,14 @@ func interrupted(err error) bool {
 // userName is what Linux's tools let a user be called, without what would be an option of su.
 var userName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*\$?$`)
 
+// CheckUser refuses what can name no user: neither a uid of 32 bits nor a name. "" is the agent's own user.
+func CheckUser(user string) error {
+	if _, err := strconv.ParseUint(user, 10, 32); err == nil || user == "" || userName.MatchString(user) {
+		return nil
+	}
+	return fmt.Errorf("user %q is neither a uid nor a user name", user)
+}
+
 // forAgent maps the user as the reference "Exec" has it.
 func (c Command) forAgent() (api.Command, error) {
 	raw := api.Command{Line: c.Line, Cwd: c.Cwd, Env: c.Env, Timeout: c.Timeout}
@@ -124,8 +132,8 @@ func (c Command) forAgent() (api.Command, error) {
 		raw.UID = &uid
 		return raw, nil
 	}
-	if !userName.MatchString(c.User) {
-		return raw, fmt.Errorf("user %q is neither a uid nor a user name", c.User)
+	if err := CheckUser(c.User); err != nil {
+		return raw, err
 	}
 	raw.Line = CommandLine([]string{"su", "-s", "/bin/sh", "-c", c.Line, c.User})
 	return raw, nil

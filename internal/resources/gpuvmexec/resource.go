@@ -14,6 +14,7 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/connection"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/execution"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
 )
 
 var (
@@ -56,7 +57,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 		MarkdownDescription: "A command that runs once in a `gpuvm_instance`, when the object is made; whatever it depends on goes into `triggers`. " +
 			"If it ends with another exit code than `expected_exit_codes` the apply fails, the error shows the end of its output, and the next apply runs it again. " +
 			"A command whose answer is lost is never sent a second time within an apply. Destroying the object only forgets it, and it can't be imported; a machine that is gone takes the object out of the state.",
-		Attributes: execution.ResourceAttributes(execution.Machine{Attribute: "instance_id", Type: "gpuvm_instance", Script: "`sudo bash -c` runs in the machine"}),
+		Attributes: execution.ResourceAttributes(execution.VM),
 		Blocks:     map[string]schema.Block{"timeouts": execution.TimeoutsBlock(ctx)},
 	}
 }
@@ -66,6 +67,7 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 	var config model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	config.Check(&resp.Diagnostics)
+	plan.RefuseTimeouts(config.Timeouts.Object, &resp.Diagnostics)
 }
 
 // ModifyPlan says which change runs the command anew.
