@@ -12,6 +12,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,25 +23,37 @@ const maxErrorAnswer = 256 << 10
 // attempt sends once, within the attempt's timeout, and reads the answer into c.answer, but for one that is to be streamed.
 func (c *call) attempt(req *http.Request) (*http.Response, error) {
 	parent := req.Context()
-	ctx, cancel := context.WithCancelCause(parent)
+	ctx, place := c.connections.enter(parent, req.URL.Scheme+"://"+req.URL.Host)
+	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(c.bound(), func() { cancel(&timeoutError{c.bound()}) })
-	var connected, reused bool // both are set before RoundTrip returns, by its own goroutine
-	sent := req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
-		connected, reused = true, info.Reused
-	}}))
+	var connected, reused, written atomic.Bool
+	sent := req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) {
+			connected.Store(true)
+			reused.Store(info.Reused)
+			place.got()
+		},
+		WroteHeaders: func() { written.Store(true) },
+	}))
 	sent.GetBody = nil // with it net/http would repeat a request by itself when its connection breaks, also a POST with an Idempotency-Key
 	c.answer = nil
 	resp, err := c.transport.RoundTrip(sent)
-	c.unsent = err != nil && (!connected || !reused && refusedHandshake(err))
+	// Where the context has not ended, RoundTrip comes back only when nobody writes any more.
+	nothingWritten := !connected.Load() || !written.Load() && ctx.Err() == nil || !reused.Load() && refusedHandshake(err)
+	c.unsent = err != nil && nothingWritten
 	if err == nil {
 		c.answer = &Answer{Status: resp.StatusCode, Header: resp.Header}
 		if c.stream && resp.StatusCode < 300 && timer.Stop() {
-			resp.Body = &openBody{resp.Body, parent, cancel}
+			resp.Body = &openBody{resp.Body, parent, sync.OnceFunc(func() {
+				cancel(nil)
+				place.leave()
+			})}
 			return resp, nil
 		}
 		err = c.read(resp)
 	}
 	timer.Stop()
+	place.leave()
 	defer cancel(nil)
 	switch {
 	case err == nil:
@@ -87,7 +101,7 @@ func (c *call) read(resp *http.Response) error {
 	case err != nil:
 		return fmt.Errorf("the answer was cut short: %w", err)
 	case tooLong:
-		return &final{err: fmt.Errorf("the answer is longer than %d bytes", limit)}
+		return &final{err: fmt.Errorf("%w: longer than %d bytes", ErrTooLong, limit)}
 	case c.out != nil:
 		return decode(c.answer, c.out)
 	}
@@ -111,7 +125,7 @@ func decode(answer *Answer, out any) error {
 type openBody struct {
 	io.ReadCloser
 	parent context.Context //nolint:containedctx // tells why a Read was cut short
-	cancel context.CancelCauseFunc
+	done   func()
 }
 
 func (b *openBody) Read(p []byte) (int, error) {
@@ -123,8 +137,9 @@ func (b *openBody) Read(p []byte) (int, error) {
 }
 
 func (b *openBody) Close() error {
-	b.cancel(nil)
-	return b.ReadCloser.Close()
+	err := b.ReadCloser.Close()
+	b.done()
+	return err
 }
 
 // timeoutError is the end of one attempt, not of the operation: it isn't context.DeadlineExceeded.

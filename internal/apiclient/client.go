@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -60,12 +61,13 @@ type Client struct {
 
 // family is what a client shares with those derived from it.
 type family struct {
-	transport http.RoundTripper
-	clock     clock.Clock
-	log       func(ctx context.Context, message string, fields map[string]any)
-	userAgent string
-	secrets   *secrets
-	holdback  *holdback
+	transport   http.RoundTripper
+	connections *connections
+	clock       clock.Clock
+	log         func(ctx context.Context, message string, fields map[string]any)
+	userAgent   string
+	secrets     *secrets
+	holdback    *holdback
 }
 
 type retrySetting struct {
@@ -90,11 +92,12 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, &ConfigError{"headers", err}
 	}
-	transport, err := newTransport(config)
+	connections := &connections{direct: dialWith((&net.Dialer{Timeout: connectTimeout}).DialContext)}
+	transport, err := newTransport(config, connections.dial)
 	if err != nil {
 		return nil, err
 	}
-	shared := &family{transport: transport, clock: config.Clock, log: config.Log, userAgent: config.UserAgent,
+	shared := &family{transport: transport, connections: connections, clock: config.Clock, log: config.Log, userAgent: config.UserAgent,
 		secrets: &secrets{}, holdback: &holdback{}}
 	if shared.clock == nil {
 		shared.clock = clock.System()

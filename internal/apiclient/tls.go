@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
-	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -20,16 +19,17 @@ const (
 )
 
 // newTransport never decompresses: an answer's bound would be one on what it takes on the wire, not in memory, and both services are near.
-func newTransport(config Config) (*http.Transport, error) {
+func newTransport(config Config, dial Dialer) (*http.Transport, error) {
 	settings, err := tlsSettings(config)
 	if err != nil {
 		return nil, err
 	}
 	return &http.Transport{
 		Proxy:                  proxy,
-		DialContext:            dialWith((&net.Dialer{Timeout: connectTimeout}).DialContext),
+		DialContext:            dial,
 		TLSClientConfig:        settings,
 		TLSHandshakeTimeout:    connectTimeout,
+		MaxIdleConns:           4 * maxIdleConnections, // each sandbox is a host of its own
 		MaxIdleConnsPerHost:    maxIdleConnections,
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: maxAnswerHeader,
