@@ -29,9 +29,23 @@ func Machine(ctx context.Context, by Lifecycle, service diagnose.Service, what, 
 		return
 	}
 	if skipped != "" {
-		diags.AddAttributeWarning(path.Root("teardown_script"), "Teardown script was skipped", "It can't run in "+id+": "+skipped+".")
+		warnSkipped(diags, id, skipped)
 	}
 	if err := by.Delete(ctx, id); err != nil {
 		service.Error(diags, what+" "+id+" was not destroyed", fmt.Errorf("%w\n\nIt is still in the state; destroy again", err))
 	}
+}
+
+// Script gives the teardown script to run for an object: none for one whose create failed, in which nothing is to be saved
+// and much is not yet set up. Else a script that fails there would keep it for ever: a tainted object takes no correction.
+func Script(teardown, id string, unfinished bool, diags *diag.Diagnostics) string {
+	if !unfinished || teardown == "" {
+		return teardown
+	}
+	warnSkipped(diags, id, "its create has failed")
+	return ""
+}
+
+func warnSkipped(diags *diag.Diagnostics, id, why string) {
+	diags.AddAttributeWarning(path.Root("teardown_script"), "Teardown script was skipped", "It can't run in "+id+": "+why+".")
 }

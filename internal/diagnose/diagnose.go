@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/crash"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/poll"
 )
 
@@ -69,6 +70,8 @@ func (s Service) advice(err error) string {
 	switch {
 	case errors.As(err, &timedOut):
 		return "look at what was last seen above; if the machine only needs longer, raise the timeouts block."
+	case errors.Is(err, apiclient.ErrGarbled):
+		return fmt.Sprintf("check that %s leads to the %s itself, not to a page of something before it. If it does, the answer breaks the service's contract: tell those who run it.", s.Address, s.Name)
 	case !errors.As(err, &failed):
 		return ""
 	case failed.Status == 401:
@@ -92,8 +95,8 @@ func (s Service) advice(err error) string {
 
 // Panic turns a panic of a verb into an error. It is deferred by every verb, after the verb's own clean-up.
 func Panic(diags *diag.Diagnostics) {
-	if crash := recover(); crash != nil {
+	if value := recover(); value != nil {
 		diags.AddError("The provider crashed", fmt.Sprintf(
-			"This is a fault of the provider: %v\n\nWhat to do: report it with the steps that led here. State and machines are as before this step; a plan shows where they differ.", crash))
+			"This is a fault of the provider: %v\n\nWhat to do: report it with the steps that led here. State and machines are as before this step; a plan shows where they differ.", crash.Recovered(value)))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
@@ -68,27 +69,32 @@ const (
 // MalformedError is an answer that isn't the shape the contract gives it. VM holds what could be read of it, above all
 // the id of a machine that may now exist.
 type MalformedError struct {
+	Asked  string // "GET /v1/vms/vm-1"
 	VM     VM
 	Reason string
 }
 
 func (e *MalformedError) Error() string {
-	return "the VM service's answer isn't a VM as its contract has it: " + e.Reason
+	return e.Asked + ": the VM service's answer isn't what its contract says: " + e.Reason
 }
+
+// Is says that it counts as an answer of another form.
+func (e *MalformedError) Is(target error) bool { return target == apiclient.ErrGarbled }
 
 // Create asks for a VM under the idempotency key. It is sent once where the service may have acted on it: what an open
 // outcome means is the caller's to find out. A *MalformedError may carry the id of a machine that was made.
 func (c *Client) Create(ctx context.Context, key string, body CreateRequest) (VM, Replay, error) {
-	answer, err := c.http.Do(ctx, apiclient.Request{
+	request := apiclient.Request{
 		Method: http.MethodPost,
 		Path:   []string{"v1", "vms"},
 		Header: http.Header{"Idempotency-Key": {key}},
 		JSON:   body,
-	}, nil)
+	}
+	answer, err := c.http.Do(ctx, request, nil)
 	if err != nil {
 		return VM{}, ReplayUnknown, err
 	}
-	vm, err := decode(answer)
+	vm, err := decode(request, answer)
 	return vm, replayOf(answer.Header), err
 }
 
@@ -119,11 +125,12 @@ func (c *Client) GetWait(ctx context.Context, id string, wait, timeout time.Dura
 }
 
 func (c *Client) get(ctx context.Context, r apiclient.Request) (VM, bool, error) {
-	answer, err := c.http.Do(ctx, r, nil)
+	var any json.RawMessage // an answer that isn't JSON at all is worth another attempt
+	answer, err := c.http.Do(ctx, r, &any)
 	if err != nil {
 		return VM{}, false, err
 	}
-	vm, err := decode(answer)
+	vm, err := decode(r, answer)
 	return vm, answer.Header.Get("Preference-Applied") == "wait", err
 }
 
@@ -144,18 +151,19 @@ func (c *Client) Exec(ctx context.Context, id string, argv []string) (ExecResult
 		Stdout   string `json:"stdout"`
 		Stderr   string `json:"stderr"`
 	}
-	_, err := c.http.Do(ctx, apiclient.Request{
+	request := apiclient.Request{
 		Method:    http.MethodPost,
 		Path:      append(vmPath(id), "exec"),
 		JSON:      map[string][]string{"argv": argv},
 		Timeout:   apiclient.NoTimeout,
 		MaxAnswer: maxExecAnswer,
-	}, &raw)
+	}
+	_, err := c.http.Do(ctx, request, &raw)
 	if err != nil {
 		return ExecResult{}, err
 	}
 	if raw.ExitCode == nil {
-		return ExecResult{}, errors.New("the VM service's answer to exec has no exit_code, so whether the command succeeded is unknown")
+		return ExecResult{}, &MalformedError{Asked: asked(request), Reason: "it has no exit_code, so whether the command succeeded is unknown"}
 	}
 	return ExecResult{ExitCode: *raw.ExitCode, Stdout: raw.Stdout, Stderr: raw.Stderr}, nil
 }
@@ -180,27 +188,35 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 
 func vmPath(id string) []string { return []string{"v1", "vms", id} }
 
+// asked is a request as its user knows it.
+func asked(r apiclient.Request) string { return r.Method + " /" + strings.Join(r.Path, "/") }
+
 // decode reads a VM. An answer of another shape is a *MalformedError with the id wherever one can be made out.
-func decode(answer *apiclient.Answer) (VM, error) {
+func decode(r apiclient.Request, answer *apiclient.Answer) (VM, error) {
 	var vm VM
+	malformed := func(reason string) (VM, error) {
+		return vm, &MalformedError{Asked: asked(r), VM: vm, Reason: reason}
+	}
 	if err := json.Unmarshal(answer.Body, &vm); err != nil {
 		// encoding/json fills what fits before and after a field that doesn't: an id beside a wrong status is kept.
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) && wrong.Field != "" {
-			return vm, &MalformedError{VM: vm, Reason: fmt.Sprintf("%s is a %s", wrong.Field, wrong.Value)}
+			return malformed(fmt.Sprintf("%s is a %s", wrong.Field, wrong.Value))
 		}
-		return vm, &MalformedError{VM: vm, Reason: "it isn't a JSON object of the contract's shape"}
+		return malformed("it isn't a JSON object of a VM")
 	}
 	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
 		vm.Answered = date
 	}
 	switch {
 	case vm.ID == "." || vm.ID == "..": // such a path can't be asked for
-		return VM{}, &MalformedError{Reason: fmt.Sprintf("its id %q can't stand in a URL", vm.ID)}
+		id := vm.ID
+		vm = VM{}
+		return malformed(fmt.Sprintf("its id %q can't stand in a URL", id))
 	case vm.ID == "":
-		return vm, &MalformedError{VM: vm, Reason: "it has no id"}
+		return malformed("it has no id")
 	case vm.Status == "":
-		return vm, &MalformedError{VM: vm, Reason: "it has no status"}
+		return malformed("it has no status")
 	}
 	return vm, nil
 }

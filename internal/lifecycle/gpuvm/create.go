@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
 	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/gpuvm"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/crash"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/uuid"
 )
 
@@ -33,8 +34,8 @@ type Spec struct {
 func (l *Lifecycle) Create(ctx context.Context, spec Spec) (vm api.VM, err error) {
 	failure := &CreateError{Key: uuid.New(), Labels: spec.Request.Labels}
 	defer func() {
-		if crash := recover(); crash != nil {
-			err = failure.at(failure.Stage, fmt.Errorf("the provider crashed: %v", crash))
+		if value := recover(); value != nil {
+			err = failure.at(failure.Stage, crash.Recovered(value))
 		}
 		if err != nil {
 			l.settle(ctx, failure, spec.KeepFailed)
@@ -73,7 +74,7 @@ func (l *Lifecycle) Create(ctx context.Context, spec Spec) (vm api.VM, err error
 		return vm, failure.at(StageSetup, err)
 	}
 	vm.Answered = born
-	return vm, context.Cause(ctx)
+	return vm, nil // an interrupt that comes now finds it usable and noted
 }
 
 // createOnce sends the create and, while its outcome is open, sends the same key again until the service says what
@@ -86,7 +87,7 @@ func (l *Lifecycle) createOnce(ctx context.Context, failure *CreateError, body a
 	var open error
 	for attempt := 0; ; attempt++ {
 		vm, replay, err := l.API.Create(post, failure.Key, body)
-		failure.ID = vm.ID
+		failure.ID, failure.Made = vm.ID, l.now()
 		switch {
 		case err == nil && open != nil && replay == api.ReplayUnknown:
 			failure.FirstUnknown = true

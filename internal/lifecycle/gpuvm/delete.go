@@ -2,6 +2,7 @@ package gpuvm
 
 import (
 	"context"
+	"time"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/poll"
@@ -9,7 +10,13 @@ import (
 
 // Delete ends a VM and waits until the service no longer knows it. One that is gone already is a success.
 func (l *Lifecycle) Delete(ctx context.Context, id string) error {
-	if err := l.API.Delete(ctx, id); apiclient.IsGone(err) {
+	return l.remove(ctx, id, time.Time{})
+}
+
+// remove is Delete of a VM that was made at a time.
+func (l *Lifecycle) remove(ctx context.Context, id string, made time.Time) error {
+	err := l.whileYoung(ctx, id, made, func(ctx context.Context) error { return l.API.Delete(ctx, id) })
+	if apiclient.IsGone(err) {
 		return nil
 	} else if err != nil {
 		return err
@@ -59,7 +66,7 @@ func (l *Lifecycle) settle(ctx context.Context, failure *CreateError, keep bool)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 	defer cancel()
-	if failure.DeleteErr = l.Delete(ctx, failure.ID); failure.DeleteErr != nil {
+	if failure.DeleteErr = l.remove(ctx, failure.ID, failure.Made); failure.DeleteErr != nil {
 		failure.Fate = FateUndeleted
 		return
 	}

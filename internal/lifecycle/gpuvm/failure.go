@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Stage is how far a create had come when it failed.
@@ -36,6 +37,7 @@ const (
 type CreateError struct {
 	Stage        Stage
 	ID           string // "" where none is known
+	Made         time.Time
 	Key          string // the Idempotency-Key
 	Labels       map[string]string
 	FirstUnknown bool // an attempt whose answer was lost may have made a machine beside ID

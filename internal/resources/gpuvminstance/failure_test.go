@@ -133,8 +133,8 @@ func TestAccUndeletableMachineOfAFailedCreateStaysInState(t *testing.T) {
 // An answer that isn't a VM may stand for one all the same.
 func TestAccMalformedAnswersLeaveNoMachine(t *testing.T) {
 	for title, c := range map[string]struct{ body, says string }{
-		"no status":          {`{"id":"ID"}`, `isn't a VM as its contract has it: it has no status(.|\s)*deleted again`},
-		"status is a number": {`{"id":"ID","status":7}`, `isn't a VM as its contract has it: status is a number(.|\s)*deleted again`},
+		"no status":          {`{"id":"ID"}`, `isn't what its contract says: it has no status(.|\s)*deleted again`},
+		"status is a number": {`{"id":"ID","status":7}`, `isn't what its contract says: status is a number(.|\s)*deleted again`},
 		"a port is missing":  {`{"id":"ID","status":"running","ports":{"80":"http://a.example"}}`, `lacks an exposed port(.|\s)*81(.|\s)*deleted again`},
 	} {
 		t.Run(title, func(t *testing.T) {

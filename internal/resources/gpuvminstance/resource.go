@@ -100,7 +100,8 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 
 	// Terraform 1.11 wants the identity even of what is dropped from the state.
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity{ID: state.ID})...)
-	vm, err := service.API.Get(ctx, state.ID.ValueString())
+	made, _ := unfinished(ctx, req.Private)
+	vm, err := service.Find(ctx, state.ID.ValueString(), made)
 	switch {
 	case apiclient.IsGone(err):
 		resp.State.RemoveResource(ctx)
@@ -182,7 +183,16 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	destroy.Machine(ctx, service, diagnose.GPUVM, "Instance", state.ID.ValueString(), state.TeardownScript.ValueString(), &resp.Diagnostics)
+	id := state.ID.ValueString()
+	_, failed := unfinished(ctx, req.Private)
+	teardown := destroy.Script(state.TeardownScript.ValueString(), id, failed, &resp.Diagnostics)
+	destroy.Machine(ctx, service, diagnose.GPUVM, "Instance", id, teardown, &resp.Diagnostics)
+}
+
+// unfinished tells of an instance whose create failed, and when that made it.
+func unfinished(ctx context.Context, notes private.State) (made time.Time, failed bool) {
+	failed = private.Get(ctx, notes, private.Unfinished, &made)
+	return made, failed
 }
 
 // ImportState takes an id. The first apply after it adopts the instance.
@@ -201,6 +211,7 @@ func (r *Resource) reportFailedCreate(ctx context.Context, req resource.CreateRe
 	diagnose.GPUVM.AttributeError(&resp.Diagnostics, path.Root(stageAttribute[failure.Stage]), stageSummary[failure.Stage], err)
 	if failure.Stands() {
 		plan.Note(ctx, req, resp, failure.ID)
+		private.Set(ctx, resp.Private, private.Unfinished, failure.Made, &resp.Diagnostics)
 	} else {
 		resp.State.RemoveResource(ctx)
 	}
