@@ -19,6 +19,7 @@ type Provider struct {
 func Providers() []Provider {
 	return []Provider{
 		{Name: "gpuvm", Package: ".", Docs: "docs"},
+		{Name: "opensandbox", Package: "cmd/terraform-provider-opensandbox", Docs: "docs/opensandbox"},
 	}
 }
 

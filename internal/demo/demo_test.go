@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/acctest"
 )
 
 const root = "../.."
@@ -15,17 +17,13 @@ const root = "../.."
 // built gives settings whose programs are compiled from this checkout.
 func built(t *testing.T) settings {
 	t.Helper()
-	terraform := os.Getenv("TF_ACC_TERRAFORM_PATH")
-	if terraform == "" {
-		terraform = "terraform"
-	}
 	programs := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", programs+string(os.PathSeparator), ".", "./cmd/...")
 	build.Dir = root
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	return settings{terraform: terraform, programs: programs, configuration: root + "/examples/demo"}
+	return settings{terraform: acctest.CLI(), programs: programs, configuration: root + "/examples/demo"}
 }
 
 // interrupter is a terminal whose person presses Ctrl-C at some word.

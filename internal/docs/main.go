@@ -37,7 +37,8 @@ func main() {
 
 // constructors gives each provider of the catalog.
 var constructors = map[string]func(version string) func() fw.Provider{
-	"gpuvm": provider.GPUVM,
+	"gpuvm":       provider.GPUVM,
+	"opensandbox": provider.OpenSandbox,
 }
 
 // run works in the module's root, where make starts it.

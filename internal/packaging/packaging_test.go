@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,8 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"encoding/pem"
-
+	"github.com/agentenv/terraform-provider-gpuvm/internal/acctest"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/catalog"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/terraformcli"
 )
@@ -34,7 +34,7 @@ func initialise(t *testing.T, cliConfig string, env ...string) string {
 	write(t, filepath.Join(dir, "main.tf"), "terraform {\nrequired_providers {\n"+required.String()+"}\n}\n")
 	rc := filepath.Join(dir, "cli.tfrc")
 	write(t, rc, cliConfig)
-	cli := terraformcli.CLI{Path: terraformProgram(), Dir: dir, Env: terraformcli.Environment(rc, env...)}
+	cli := terraformcli.CLI{Path: acctest.CLI(), Dir: dir, Env: terraformcli.Environment(rc, env...)}
 	if _, err := cli.Text(t.Context(), "init", "-input=false", "-no-color"); err != nil {
 		t.Fatal(err)
 	}
@@ -43,13 +43,6 @@ func initialise(t *testing.T, cliConfig string, env ...string) string {
 		t.Fatal(err)
 	}
 	return found
-}
-
-func terraformProgram() string {
-	if program := os.Getenv("TF_ACC_TERRAFORM_PATH"); program != "" {
-		return program
-	}
-	return "terraform"
 }
 
 func expectAll(t *testing.T, found string) {
