@@ -5,5 +5,8 @@ terraform {
     gpuvm = {
       source = "registry.terraform.io/agentenv/gpuvm"
     }
+    opensandbox = {
+      source = "registry.terraform.io/agentenv/opensandbox"
+    }
   }
 }

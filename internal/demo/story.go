@@ -169,6 +169,6 @@ func (s *story) run(ctx context.Context, cli terraformcli.CLI, args ...string) (
 
 // line prints a name and what there is to say of it.
 func (s *story) line(name, format string, args ...any) {
-	text := fmt.Sprintf("  %-28s "+format, append([]any{name}, args...)...)
+	text := fmt.Sprintf("  %-31s "+format, append([]any{name}, args...)...)
 	fmt.Fprintln(s.out, strings.TrimRight(text, " "))
 }
