@@ -110,14 +110,14 @@ func (o *OpenSandbox) Make(t *testing.T, body string) string {
 	return made.ID
 }
 
-// OpenSandboxAt serves the provider whose plans go by the given clock.
+// OpenSandboxAt serves the provider that goes by the given clock.
 func OpenSandboxAt(c clock.Clock) map[string]func() (tfprotov6.ProviderServer, error) {
 	return map[string]func() (tfprotov6.ProviderServer, error){
 		"opensandbox": providerserver.NewProtocol6WithError(OpenSandboxClocked(c)),
 	}
 }
 
-// OpenSandboxClocked is the provider whose plans go by the given clock.
+// OpenSandboxClocked is the provider that goes by the given clock: its plans, waits and retries.
 func OpenSandboxClocked(c clock.Clock) provider.Provider {
 	return clocked{providers.OpenSandbox("test")(), c}
 }
@@ -130,6 +130,6 @@ type clocked struct {
 func (p clocked) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
 	p.Provider.Configure(ctx, req, resp)
 	if service, ok := resp.ResourceData.(*connection.OpenSandbox); ok {
-		service.Clock = p.clock
+		service.UseClock(p.clock)
 	}
 }

@@ -42,6 +42,7 @@ type OpenSandbox struct {
 	attribution      attribution.Settings
 	attributionKnown bool
 	lifecycle        *lifecycle.Lifecycle
+	connect          func(clock.Clock, *diag.Diagnostics) *lifecycle.Lifecycle
 	unknown          []string
 }
 
@@ -73,15 +74,30 @@ func NewOpenSandbox(ctx context.Context, model OpenSandboxModel, userAgent strin
 	if config.Credential.Secret != "" {
 		warnPlainHTTP(diags, path.Root("domain"), base, "API key")
 	}
-	if transport := newTransport(config, "domain", diags); transport != nil {
-		c.lifecycle = lifecycle.New(api.New(transport, base), lifecycle.Settings{
+	c.connect = func(by clock.Clock, diags *diag.Diagnostics) *lifecycle.Lifecycle {
+		config.Clock = by
+		transport := newTransport(config, "domain", diags)
+		if transport == nil {
+			return nil
+		}
+		return lifecycle.New(api.New(transport, base), lifecycle.Settings{
 			ServerProxy: model.UseServerProxy.ValueBool(),
 			Create:      create.settings(),
 			Operations:  operations.settings(model.Settings),
+			Clock:       by,
 			Progress:    logProgress,
 		})
 	}
+	c.lifecycle = c.connect(c.Clock, diags)
 	return c
+}
+
+// UseClock lets plans, waits and retries go by another clock, for tests.
+func (c *OpenSandbox) UseClock(by clock.Clock) {
+	c.Clock = by
+	if c.connect != nil {
+		c.lifecycle = c.connect(by, &diag.Diagnostics{})
+	}
 }
 
 // readBlocks reads the blocks whose values are all known; of the others, which no call will get past, nothing is read.

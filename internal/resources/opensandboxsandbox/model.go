@@ -26,6 +26,8 @@ const (
 type model struct {
 	sandbox.Arguments
 
+	EnvWOVersion      wholenumber.Value `tfsdk:"env_wo_version"`
+	FilesWOVersion    wholenumber.Value `tfsdk:"files_wo_version"`
 	RenewBelowSeconds wholenumber.Value `tfsdk:"renew_below_seconds"`
 	Paused            types.Bool        `tfsdk:"paused"`
 	TeardownScript    types.String      `tfsdk:"teardown_script"`

@@ -13,9 +13,16 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/metadata"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
-	"github.com/agentenv/terraform-provider-gpuvm/internal/sandbox"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/upload"
 )
+
+// replacing are the arguments whose change replaces a sandbox. Besides, network_policy and ttl_seconds do where they come or
+// go.
+var replacing = []string{
+	"image", "snapshot_id", "pool_ref", "entrypoint", "resources", "resource_requests", "env", "env_wo_version", "platform",
+	"volume", "credential_proxy", "secure_access", "extensions", "image_pull_policy", "pre_start", "periodic", "files",
+	"files_wo_version", "setup_script",
+}
 
 // planning is one plan of a sandbox that stands.
 type planning struct {
@@ -86,7 +93,7 @@ func (p planning) effective(ctx context.Context) types.Map {
 
 // replace marks what the server can't change. A time to live and a policy can change, and can't come or go.
 func (p planning) replace() {
-	plan.Replace(p.resp, p.Of(sandbox.Replacing...)...)
+	plan.Replace(p.resp, p.Of(replacing...)...)
 	if p.comesOrGoes("ttl_seconds") {
 		plan.Replace(p.resp, "ttl_seconds")
 	}
@@ -102,7 +109,7 @@ func (p planning) comesOrGoes(name string) bool {
 // adopt takes an imported sandbox over. Metadata, ports, policy and whether it is paused are compared with the server,
 // all else is believed to be as configured.
 func (p planning) adopt(ctx context.Context) {
-	unverified := p.Of(append([]string{"ttl_seconds"}, sandbox.Replacing...)...)
+	unverified := p.Of(append([]string{"ttl_seconds"}, replacing...)...)
 	for _, name := range statusAttributes {
 		p.set(ctx, name, types.StringUnknown())
 	}

@@ -18,7 +18,7 @@ type values = acctest.Values
 
 const kind = "opensandbox_sandbox"
 
-// bench is the provider at protocol level, on a server and with a clock that the test holds.
+// bench is the provider at protocol level and a server, on one clock that no wait of either holds up.
 type bench struct {
 	*acctest.Protocol
 	t      *testing.T
@@ -28,8 +28,8 @@ type bench struct {
 
 func newBench(t *testing.T, block values, set ...func(*fake.Options)) *bench {
 	t.Helper()
-	b := &bench{t: t, clock: clock.NewManual(time.Now().Truncate(time.Second))}
-	b.server = acctest.NewOpenSandbox(t, set...)
+	b := &bench{t: t, clock: clock.NewInstant(time.Now().Truncate(time.Second))}
+	b.server = acctest.NewOpenSandbox(t, append(set, func(o *fake.Options) { o.Clock = b.clock })...)
 	b.Protocol = acctest.NewProtocol(t, acctest.OpenSandboxClocked(b.clock), b.provider(block))
 	return b
 }

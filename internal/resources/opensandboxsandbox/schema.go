@@ -47,9 +47,18 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	}
 }
 
-// laterAttributes say what is to become of a sandbox that stands, or whose create fails.
+// laterAttributes say what is to become of a sandbox that stands, or whose create fails, and tell of changes that nothing else
+// shows.
 func laterAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
+		"env_wo_version": schema.Int64Attribute{
+			MarkdownDescription: "Version of `env_wo`, a whole number: raise it when a variable changes, which replaces the sandbox. Defaults to none.",
+			Optional:            true, CustomType: wholenumber.Type{},
+		},
+		"files_wo_version": schema.Int64Attribute{
+			MarkdownDescription: "Version of the `content_wo` of `files`, a whole number: raise it when one of them changes, which replaces the sandbox. Defaults to none.",
+			Optional:            true, CustomType: wholenumber.Type{},
+		},
 		"renew_below_seconds": schema.Int64Attribute{
 			MarkdownDescription: "A plan that is made when the sandbox has less than this many seconds left renews it to the whole of `ttl_seconds`; a whole number of 1 or more, less than `ttl_seconds`. A change is noted. Defaults to none: only a change of `ttl_seconds` renews.",
 			Optional:            true, CustomType: wholenumber.Type{},
