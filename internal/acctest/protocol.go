@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/provider"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/program"
 )
 
 // Values are some attributes and blocks of an object, as Go has them; all others are null. Unknown stands for what isn't
@@ -18,17 +19,10 @@ type Values map[string]any
 // Unknown is a value that isn't known yet.
 const Unknown = tftypes.UnknownValue
 
-// Server is all that a provider serves, as Terraform calls it.
-type Server interface {
-	tfprotov6.ProviderServer
-	tfprotov6.ActionServer
-	tfprotov6.ListResourceServer
-}
-
 // Protocol is a configured provider at the level of the plugin protocol: for what only a newer Terraform than the one at
 // hand asks for, and for what no Terraform shows.
 type Protocol struct {
-	Server
+	program.Server
 	Schemas *tfprotov6.GetProviderSchemaResponse
 	t       *testing.T
 }
@@ -36,10 +30,7 @@ type Protocol struct {
 // NewProtocol serves a provider under the given configuration.
 func NewProtocol(t *testing.T, p provider.Provider, config Values) *Protocol {
 	t.Helper()
-	server, ok := providerserver.NewProtocol6(p)().(Server)
-	if !ok {
-		t.Fatal("the provider's server serves no actions or no lists")
-	}
+	server := program.NewServer(p)
 	schemas, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil {
 		t.Fatal(err)

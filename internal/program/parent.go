@@ -9,33 +9,24 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
 
-// protocol is all that the framework's server serves.
-type protocol interface {
-	tfprotov6.ProviderServer
-	tfprotov6.ListResourceServer
-	tfprotov6.ActionServer
-}
-
 // watched is a provider server that knows which of its calls, that may have a machine to clean up, are under way.
 type watched struct {
-	protocol
+	Server
 	underWay sync.WaitGroup
 }
 
-func watch(server tfprotov6.ProviderServer) *watched {
-	return &watched{protocol: server.(protocol)}
-}
+func watch(s Server) *watched { return &watched{Server: s} }
 
 func (w *watched) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	w.underWay.Add(1)
 	defer w.underWay.Done()
-	return w.protocol.ApplyResourceChange(ctx, req)
+	return w.Server.ApplyResourceChange(ctx, req)
 }
 
 func (w *watched) OpenEphemeralResource(ctx context.Context, req *tfprotov6.OpenEphemeralResourceRequest) (*tfprotov6.OpenEphemeralResourceResponse, error) {
 	w.underWay.Add(1)
 	defer w.underWay.Done()
-	return w.protocol.OpenEphemeralResource(ctx, req)
+	return w.Server.OpenEphemeralResource(ctx, req)
 }
 
 // endWithParent ends the program when Terraform was killed and left it behind. What is under way then has lost its

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/provider"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 )
@@ -34,7 +33,7 @@ func Main(address string, p provider.Provider) int {
 	flag.Parse()
 	quietLogs(path.Base(address))
 
-	watched := watch(providerserver.NewProtocol6(p)())
+	watched := watch(NewServer(p))
 	var options []tf6server.ServeOpt
 	if *debug {
 		options = append(options, tf6server.WithManagedDebug())
