@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -216,7 +217,7 @@ func TestHoldBack(t *testing.T) {
 		}()
 	}
 	for len(manual.Slept()) < 20 {
-		time.Sleep(time.Millisecond) // until all of them wait
+		runtime.Gosched() // until all of them wait
 	}
 	if s.count() != 1 {
 		t.Fatalf("%d requests reached the service, which had asked for 10 s of peace", s.count())

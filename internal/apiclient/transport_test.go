@@ -97,9 +97,10 @@ func TestResetIsRepeatedWhereIdempotent(t *testing.T) {
 	})
 }
 
-// raw answers each connection with a text and closes it.
+// raw answers each connection with a text and closes it, which it says where the text is HTTP.
 func raw(t *testing.T, answer string) *Client {
 	t.Helper()
+	answer = strings.Replace(answer, "\r\n", "\r\nConnection: close\r\n", 1)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +136,7 @@ func TestUnusableAnswers(t *testing.T) {
 		"cut header":     {"HTTP/1.1 201 Crea", 0, "no answer: ", false, 5},
 		"nothing":        {"", 0, "no answer: EOF", false, 5},
 		"not HTTP":       {"SSH-2.0-OpenSSH_9.6\r\n", 0, "malformed HTTP", false, 5},
-		"half of a JSON": {"HTTP/1.1 201 Created\r\nConnection: close\r\n\r\n{\"id\":", 201, "is not the JSON that was asked for (6 bytes of type \"\")", true, 5},
+		"half of a JSON": {"HTTP/1.1 201 Created\r\n\r\n{\"id\":", 201, "is not the JSON that was asked for (6 bytes of type \"\")", true, 5},
 		"a page":         {"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>", 200, "(6 bytes of type \"text/html\"): invalid character '<'", true, 5},
 		"no body":        {"HTTP/1.1 204 No Content\r\n\r\n", 204, "(0 bytes of", true, 5},
 		"another shape":  {"HTTP/1.1 201 Created\r\nContent-Length: 8\r\n\r\n{\"id\":1}", 201, "cannot unmarshal number", true, 1},
@@ -417,7 +418,7 @@ func (w *wire) change(by int) {
 	w.atOnce = max(w.atOnce, w.open)
 }
 
-// Not parallel to others: it counts goroutines.
+//nolint:paralleltest // it counts goroutines
 func TestConnectionsAreReused(t *testing.T) {
 	before := runtime.NumGoroutine()
 	const parallel, rounds = 50, 30
