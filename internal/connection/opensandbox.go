@@ -15,6 +15,8 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/labels"
 	lifecycle "github.com/agentenv/terraform-provider-gpuvm/internal/lifecycle/opensandbox"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/metadata"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/sandbox"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/stillopen"
 )
 
 // OpenSandboxModel is the provider block "opensandbox".
@@ -33,11 +35,11 @@ type OpenSandboxModel struct {
 
 // OpenSandbox is what the configured provider hands to its resources.
 type OpenSandbox struct {
+	sandbox.Manner
 	DefaultMetadata types.Map
-	ImagePullPolicy string
-	SkipHealthCheck bool // wins over a sandbox's own setting
-	Probe           lifecycle.Probe
-	Clock           clock.Clock // by which plans tell how much is left until an expiry
+	ServerProxy     bool               // whether sandboxes are reached through the server
+	Ephemerals      *stillopen.Objects // those that are open
+	Clock           clock.Clock        // by which plans tell how much is left until an expiry
 
 	attribution      attribution.Settings
 	attributionKnown bool
@@ -57,7 +59,10 @@ const (
 // NewOpenSandbox reads the provider block. Nothing is sent. What isn't known yet is accepted until a call needs it; no
 // default and no environment variable stands in for it.
 func NewOpenSandbox(ctx context.Context, model OpenSandboxModel, userAgent string, diags *diag.Diagnostics) *OpenSandbox {
-	c := &OpenSandbox{DefaultMetadata: model.DefaultMetadata, Clock: clock.System(), unknown: model.unknownSettings()}
+	c := &OpenSandbox{
+		DefaultMetadata: model.DefaultMetadata, ServerProxy: model.UseServerProxy.ValueBool(), Ephemerals: &stillopen.Objects{},
+		Clock: clock.System(), unknown: model.unknownSettings(),
+	}
 	c.attribution, c.attributionKnown = model.Attribution.settings(DefaultAttributionPrefix)
 	create, operations := c.readBlocks(ctx, model, diags)
 	if len(c.unknown) > 0 || diags.HasError() {
@@ -81,7 +86,7 @@ func NewOpenSandbox(ctx context.Context, model OpenSandboxModel, userAgent strin
 			return nil
 		}
 		return lifecycle.New(api.New(transport, base), lifecycle.Settings{
-			ServerProxy: model.UseServerProxy.ValueBool(),
+			ServerProxy: c.ServerProxy,
 			Create:      create.settings(),
 			Operations:  operations.settings(model.Settings),
 			Clock:       by,
@@ -160,4 +165,12 @@ func (c *OpenSandbox) Attribution(diags *diag.Diagnostics) (found map[string]str
 		return nil, requireKnown("opensandbox", []string{"attribution"}, diags)
 	}
 	return metadata.NormalizeAll(c.attribution.Labels(attribution.Environment())), true
+}
+
+// Stamp gives the metadata that a sandbox made now carries: all of it, and what of it comes from the attribution block and
+// isn't in effective, the metadata that is planned.
+func (c *OpenSandbox) Stamp(ctx context.Context, effective types.Map, diags *diag.Diagnostics) (attribution types.Map, all map[string]string) {
+	wanted, _ := labels.FromMap(effective)
+	found, _ := c.Attribution(diags)
+	return labels.ToMap(ctx, labels.Without(found, wanted), diags), labels.Merge(found, wanted)
 }

@@ -20,7 +20,6 @@ type Arguments struct {
 	ResourceRequests types.Object      `tfsdk:"resource_requests"`
 	Env              types.Map         `tfsdk:"env"`
 	EnvWO            types.Map         `tfsdk:"env_wo"`
-	EnvWOVersion     wholenumber.Value `tfsdk:"env_wo_version"`
 	Metadata         types.Map         `tfsdk:"metadata"`
 	TTLSeconds       wholenumber.Value `tfsdk:"ttl_seconds"`
 
@@ -40,17 +39,8 @@ type Arguments struct {
 	SkipHealthCheck     types.Bool        `tfsdk:"skip_health_check"`
 	ReadyTimeoutSeconds wholenumber.Value `tfsdk:"ready_timeout_seconds"`
 
-	Files          types.Map         `tfsdk:"files"`
-	FilesWOVersion wholenumber.Value `tfsdk:"files_wo_version"`
-	SetupScript    types.String      `tfsdk:"setup_script"`
-}
-
-// Replacing are the arguments whose change replaces a sandbox. Besides, network_policy and ttl_seconds do where they come
-// or go.
-var Replacing = []string{
-	"image", "snapshot_id", "pool_ref", "entrypoint", "resources", "resource_requests", "env", "env_wo_version", "platform",
-	"volume", "credential_proxy", "secure_access", "extensions", "image_pull_policy", "pre_start", "periodic", "files",
-	"files_wo_version", "setup_script",
+	Files       types.Map    `tfsdk:"files"`
+	SetupScript types.String `tfsdk:"setup_script"`
 }
 
 // The extensions of a create that mean something here.

@@ -17,21 +17,14 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/wholenumber"
 )
 
-// Request is what a create sends, and what no message may show of it.
-type Request struct {
+// request is what a create sends, and what no message may show of it, while it is being put together.
+type request struct {
 	api.CreateRequest
 	Secrets []string
+	diags   *diag.Diagnostics
 }
 
-// request is a Request that is being put together.
-type request struct {
-	Request
-	diags *diag.Diagnostics
-}
-
-// Request makes the create request of arguments whose values are all known. Write-only values come from config, since no
-// plan holds them. stamped is all of the metadata, pullPolicy the provider's; "" sends none.
-func (a Arguments) Request(ctx context.Context, config Arguments, stamped map[string]string, pullPolicy string, diags *diag.Diagnostics) Request {
+func (a Arguments) request(ctx context.Context, config Arguments, stamped map[string]string, pullPolicy string, diags *diag.Diagnostics) request {
 	r := request{diags: diags}
 	r.Metadata = stamped
 	r.SnapshotID = a.SnapshotID.ValueString()
@@ -53,7 +46,7 @@ func (a Arguments) Request(ctx context.Context, config Arguments, stamped map[st
 		r.TimeoutSeconds = a.TTLSeconds.ValueInt64Pointer()
 	}
 	r.Secrets = append(r.Secrets, upload.WriteOnly(config.Files)...)
-	return r.Request
+	return r
 }
 
 // read decodes a block or object whose values are known; false where there is none.

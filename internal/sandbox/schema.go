@@ -82,10 +82,6 @@ func runtimeAttributes() map[string]schema.Attribute {
 			Optional:            true, Sensitive: true, WriteOnly: true, ElementType: types.StringType,
 			Validators: []validator.Map{validate.Variables()},
 		},
-		"env_wo_version": schema.Int64Attribute{
-			MarkdownDescription: "Version of `env_wo`, a whole number: raise it when a variable changes, which replaces the sandbox. Defaults to none.",
-			Optional:            true, CustomType: wholenumber.Type{},
-		},
 		"metadata": schema.MapAttribute{
 			MarkdownDescription: "Metadata of the sandbox, over the provider's `default_metadata`. Values are made fit for the server, as `effective_metadata` shows at plan. Not for secrets: plans print them. Changed in place, key by key; what others set is left alone. Defaults to none.",
 			Optional:            true, ElementType: types.StringType,
@@ -155,10 +151,6 @@ func setupAttributes() map[string]schema.Attribute {
 			"owner": schema.StringAttribute{MarkdownDescription: "User that the file belongs to, by a name known in the sandbox. Defaults to the agent's own.", Optional: true},
 			"group": schema.StringAttribute{MarkdownDescription: "Group that the file belongs to, by a name known in the sandbox. Defaults to the agent's own.", Optional: true},
 		}),
-		"files_wo_version": schema.Int64Attribute{
-			MarkdownDescription: "Version of the `content_wo` of `files`, a whole number: raise it when one of them changes, which replaces the sandbox. Defaults to none.",
-			Optional:            true, CustomType: wholenumber.Type{},
-		},
 		"setup_script": schema.StringAttribute{
 			MarkdownDescription: "Script that the sandbox's shell runs once in the new sandbox, after the files. It stands in the state: put secrets into a file with `content_wo`. A change replaces the sandbox. Defaults to none.",
 			Optional:            true, Sensitive: true,

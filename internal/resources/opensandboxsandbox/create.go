@@ -5,14 +5,12 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/opensandbox"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/labels"
 	lifecycle "github.com/agentenv/terraform-provider-gpuvm/internal/lifecycle/opensandbox"
@@ -21,7 +19,6 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/sandbox"
-	"github.com/agentenv/terraform-provider-gpuvm/internal/upload"
 )
 
 // Create makes exactly one sandbox and sees it through to usable. What fails after it was made leaves it deleted, or
@@ -58,7 +55,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, planned)...)
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity{ID: planned.ID})...)
 	private.Set(ctx, resp.Private, private.CreateID, usable.CreateID, &resp.Diagnostics)
-	private.Set(ctx, resp.Private, private.SourceHashes, spec.sourceHashes, &resp.Diagnostics)
+	private.Set(ctx, resp.Private, private.SourceHashes, spec.SourceHashes, &resp.Diagnostics)
 	remember(ctx, resp.Private, planned, usable.Sandbox.Metadata, &resp.Diagnostics)
 }
 
@@ -97,39 +94,17 @@ func (m model) urls(usable lifecycle.Usable) map[string]string {
 	return urls
 }
 
-// spec is what the lifecycle is to make: the request, and the work in the new sandbox. Contents come from the configuration,
-// since no plan holds write-only ones.
-type spec struct {
-	lifecycle.Spec
-	sourceHashes map[string]string
-}
-
-func (r *Resource) spec(ctx context.Context, planned *model, config model, diags *diag.Diagnostics) spec {
-	attribution, _ := r.service.Attribution(diags)
+// spec is what the lifecycle is to make. What the plan left open of the metadata is filled in.
+func (r *Resource) spec(ctx context.Context, planned *model, config model, diags *diag.Diagnostics) sandbox.Spec {
 	if planned.EffectiveMetadata.IsUnknown() {
 		planned.EffectiveMetadata = metadata.Effective(ctx, planned.Metadata, r.service.KnownDefaults(diags), diags)
 	}
-	effective, _ := labels.FromMap(planned.EffectiveMetadata)
-	planned.AttributionMetadata = labels.ToMap(ctx, labels.Without(attribution, effective), diags)
-	request := planned.Request(ctx, config.Arguments, labels.Merge(attribution, effective), r.service.ImagePullPolicy, diags)
-	files := upload.Files(config.Files, diags)
-	s := spec{sourceHashes: upload.SourceHashes(files)}
-	s.Spec = lifecycle.Spec{
-		Request:         request.CreateRequest,
-		Secrets:         request.Secrets,
-		SkipHealthCheck: r.service.SkipHealthCheck || planned.SkipHealthCheck.ValueBool(),
-		ReadyTimeout:    time.Duration(planned.ReadyTimeoutSeconds.ValueInt64()) * time.Second,
-		Probe:           r.service.Probe,
-		SetupScript:     planned.SetupScript.ValueString(),
-		Ports:           planned.PortNumbers(),
-		VNCPort:         planned.VNCPort.ValueInt64(),
-		Paused:          planned.Paused.ValueBool(),
-		KeepFailed:      planned.OnCreateFailure.ValueString() == onFailureKeep,
-	}
-	for _, file := range files {
-		s.Files = append(s.Files, api.File{Path: file.Path, Content: file.Data, Mode: file.Mode, Owner: file.Owner, Group: file.Group})
-	}
-	return s
+	attribution, stamped := r.service.Stamp(ctx, planned.EffectiveMetadata, diags)
+	planned.AttributionMetadata = attribution
+	spec := planned.Spec(ctx, config.Arguments, stamped, r.service.Manner, diags)
+	spec.Paused = planned.Paused.ValueBool()
+	spec.KeepFailed = planned.OnCreateFailure.ValueString() == onFailureKeep
+	return spec
 }
 
 // warnInheritedExpiry: a restored sandbox has the expiry of its snapshot's source where it sets none of its own.
