@@ -59,7 +59,7 @@ type creation struct {
 // *CreateError, which says what became of the sandbox.
 func (l *Lifecycle) Create(ctx context.Context, spec Spec) (usable *Usable, err error) {
 	c := &creation{Lifecycle: l, spec: spec}
-	c.failure = &CreateError{Object: "sandbox", CreateID: uuid.New()}
+	c.failure = &CreateError{Object: "sandbox", CreateID: uuid.New(), redact: c.redact}
 	c.usable = &Usable{CreateID: c.failure.CreateID}
 	defer func() {
 		if crash := recover(); crash != nil {

@@ -51,6 +51,7 @@ type CreateError struct {
 	ScriptOutput string // the end of what the setup script printed
 	URL          string // what was tried inside the sandbox, last
 	Hint         string // what to do about it
+	redact       func(string) string // takes out what the request held and no message may show; nil = nothing
 }
 
 func (e *CreateError) Unwrap() error { return e.Err }
@@ -71,7 +72,11 @@ func (e *CreateError) Error() string {
 	if e.Hint != "" {
 		paragraphs = append(paragraphs, "Hint: "+e.Hint)
 	}
-	return strings.Join(paragraphs, "\n\n")
+	text := strings.Join(paragraphs, "\n\n")
+	if e.redact != nil {
+		text = e.redact(text) // servers repeat what they refuse
+	}
+	return text
 }
 
 // Outcome says what became of the object.

@@ -292,3 +292,5 @@ func TestApplyDecidesWhetherToRenew(t *testing.T) {
 	same(t, "renewals", b.server.Asked("POST", "/sandboxes/{id}/renew-expiration"), 0)
 	same(t, "expires_at", text(t, renewed.Attributes, "expires_at"), later.UTC().Format(time.RFC3339))
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
