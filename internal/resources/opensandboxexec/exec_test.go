@@ -1,0 +1,291 @@
+package opensandboxexec_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/acctest"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/faults"
+)
+
+const (
+	name = "opensandbox_exec.setup"
+	box  = `sandbox_id = opensandbox_sandbox.box.id`
+)
+
+// execution is a configuration of a sandbox, and of one execution with the given lines in it.
+func execution(server *acctest.OpenSandbox, lines ...string) string {
+	return server.Provider(`max_retries = 1`) + `
+resource "opensandbox_sandbox" "box" {
+  image = "busybox"
+}
+
+resource "opensandbox_exec" "setup" {
+` + strings.Join(lines, "\n") + "\n}\n"
+}
+
+func said(text string) *regexp.Regexp {
+	return regexp.MustCompile(`(?s)` + strings.ReplaceAll(regexp.QuoteMeta(text), " ", `[\s│]+`))
+}
+
+// commands lists the bodies of the commands that were sent, but for the probe of a new sandbox.
+func commands(server *acctest.OpenSandbox) []string {
+	var bodies []string
+	for _, request := range server.Faults().Requests() {
+		if request.Method == "POST" && strings.HasSuffix(request.Path, "/command") && !strings.Contains(string(request.Body), "opensandbox-ready") {
+			bodies = append(bodies, string(request.Body))
+		}
+	}
+	return bodies
+}
+
+func sent(server *acctest.OpenSandbox, want ...string) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		if got := commands(server); fmt.Sprint(got) != fmt.Sprint(want) {
+			return fmt.Errorf("sent %s, want %s", got, want)
+		}
+		return nil
+	}
+}
+
+func known(attribute string, check knownvalue.Check) statecheck.StateCheck {
+	return statecheck.ExpectKnownValue(name, tfjsonpath.New(attribute), check)
+}
+
+func action(a plancheck.ResourceActionType) resource.ConfigPlanChecks {
+	return resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(name, a)}}
+}
+
+func TestAccScriptRunsOnceAndItsResultsAreKept(t *testing.T) {
+	server := acctest.NewOpenSandbox(t)
+	config := execution(server, box, `script = "echo out; echo trouble >&2"`)
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: server.Empty,
+		Steps: []resource.TestStep{{
+			Config: config,
+			ConfigStateChecks: []statecheck.StateCheck{
+				known("exit_code", knownvalue.Int64Exact(0)),
+				known("stdout", knownvalue.StringExact("out\n")),
+				known("stderr", knownvalue.StringExact("trouble\n")),
+				known("stdout_truncated", knownvalue.Bool(false)),
+				known("user", knownvalue.Null()),
+				known("env", knownvalue.Null()),
+				statecheck.ExpectSensitiveValue(name, tfjsonpath.New("stdout")),
+				statecheck.ExpectSensitiveValue(name, tfjsonpath.New("stderr")),
+			},
+			Check: sent(server, `{"command":"echo out; echo trouble \u003e\u00262"}`),
+		}, {
+			PreConfig:        server.Faults().Reset,
+			Config:           config,
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			Check:            sent(server),
+		}},
+	})
+}
+
+func TestAccProcessIsSent(t *testing.T) {
+	server := acctest.NewOpenSandbox(t)
+	const secret = "correct-horse-battery-staple"
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: server.Empty,
+		Steps: []resource.TestStep{{
+			Config: execution(server, box, `argv = ["sh", "-c", "echo $A $B $(pwd); echo $TOKEN"]`, `cwd = "/tmp"`, `user = "1000"`,
+				`env = { A = "a", B = "b" }`, `env_wo = { B = "better", TOKEN = "`+secret+`" }`, `timeout_seconds = 90`),
+			ConfigStateChecks: []statecheck.StateCheck{
+				known("stdout", knownvalue.StringExact("a (redacted) /tmp\n(redacted)\n")),
+				known("env_wo", knownvalue.Null()),
+				known("timeout_seconds", knownvalue.Int64Exact(90)),
+			},
+			Check: sent(server, `{"command":"'sh' '-c' 'echo $A $B $(pwd); echo $TOKEN'","cwd":"/tmp","timeout":90000,"uid":1000,"envs":{"A":"a","B":"better","TOKEN":"`+secret+`"}}`),
+		}},
+	})
+}
+
+func TestAccUnexpectedExitCodeIsRunAgainByTheNextApply(t *testing.T) {
+	server := acctest.NewOpenSandbox(t)
+	const script = `script = "echo tried >> /tmp/tries; echo not yet >&2; test $(wc -l < /tmp/tries) -ge 2"`
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: server.Empty,
+		Steps: []resource.TestStep{
+			{Config: execution(server, box, script), ExpectError: said("Its output ends: not yet")},
+			{
+				Config:            execution(server, box, script),
+				ConfigPlanChecks:  action(plancheck.ResourceActionCreate),
+				ConfigStateChecks: []statecheck.StateCheck{known("exit_code", knownvalue.Int64Exact(0))},
+			},
+		},
+	})
+}
+
+func TestAccExitCodes(t *testing.T) {
+	for title, test := range map[string]struct {
+		lines []string
+		code  int64
+		says  string // of the error; "" where it is expected
+	}{
+		"three":           {[]string{`script = "exit 3"`, `expected_exit_codes = [3]`}, 3, ""},
+		"killed in time":  {[]string{`script = "sleep 600"`, `timeout_seconds = 1`, `expected_exit_codes = [-1]`}, -1, ""},
+		"not in time":     {[]string{`script = "sleep 600"`, `timeout_seconds = 1`}, 0, "Script failed (exit -1)"},
+		"no such program": {[]string{`argv = ["no-such-program"]`, `expected_exit_codes = [127]`}, 127, ""},
+		"never started":   {[]string{`argv = ["true"]`, `cwd = "/no/such/folder"`}, 0, "Command"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			server := acctest.NewOpenSandbox(t)
+			step := resource.TestStep{Config: execution(server, append(test.lines, box)...)}
+			if test.says != "" {
+				step.ExpectError = said(test.says)
+			} else {
+				step.ConfigStateChecks = []statecheck.StateCheck{known("exit_code", knownvalue.Int64Exact(test.code))}
+			}
+			acctest.Run(t, resource.TestCase{CheckDestroy: server.Empty, Steps: []resource.TestStep{step}})
+		})
+	}
+}
+
+func TestAccWhatChangesInPlaceRunsNothing(t *testing.T) {
+	server := acctest.NewOpenSandbox(t)
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: server.Empty,
+		Steps: []resource.TestStep{
+			{Config: execution(server, box, `script = "true"`)},
+			{
+				PreConfig: server.Faults().Reset,
+				Config: execution(server, box, `script = "true"`, `triggers = {}`, `expected_exit_codes = [0, 1]`, `timeout_seconds = 5`,
+					`env = {}`, `env_wo = { A = "b" }`, `user = ""`, `cwd = ""`, `timeouts {`, `create = "5m"`, `}`),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+					plancheck.ExpectResourceAction(name, plancheck.ResourceActionUpdate),
+					plancheck.ExpectKnownValue(name, tfjsonpath.New("exit_code"), knownvalue.Int64Exact(0)),
+				}},
+				Check: sent(server),
+			},
+		},
+	})
+}
+
+func TestAccWhatReplaces(t *testing.T) {
+	for title, line := range map[string]string{
+		"script": `script = "echo other"`, "argv for script": `argv = ["true"]`, "triggers": `triggers = { version = "2" }`,
+		"user": `user = "root"`, "cwd": `cwd = "/tmp"`, "env": `env = { A = "b" }`,
+	} {
+		t.Run(title, func(t *testing.T) {
+			server := acctest.NewOpenSandbox(t)
+			lines := []string{box, line}
+			if !strings.Contains(title, "script") {
+				lines = append(lines, `script = "true"`)
+			}
+			acctest.Run(t, resource.TestCase{
+				CheckDestroy: server.Empty,
+				Steps: []resource.TestStep{
+					{Config: execution(server, box, `script = "true"`)},
+					{Config: execution(server, lines...), ConfigPlanChecks: action(plancheck.ResourceActionDestroyBeforeCreate)},
+				},
+			})
+			if got := commands(server); len(got) != 2 {
+				t.Errorf("sent %s", got)
+			}
+		})
+	}
+}
+
+func TestAccSandboxGoneDropsTheExecution(t *testing.T) {
+	server := acctest.NewOpenSandbox(t)
+	config := execution(server, box, `argv = ["true"]`)
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: server.Empty,
+		Steps: []resource.TestStep{
+			{Config: config},
+			{
+				PreConfig:        func() { server.Kill(server.Sandboxes()[0].ID) },
+				Config:           config,
+				ConfigPlanChecks: action(plancheck.ResourceActionCreate),
+			},
+			{
+				PreConfig:   func() { server.Faults().Order(faults.Fault{Kind: faults.Status, Status: 403, Times: -1}) },
+				Config:      config,
+				ExpectError: said("can't be read"),
+			},
+			{
+				PreConfig:        server.Faults().Clear,
+				Config:           config,
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			},
+		},
+	})
+}
+
+func TestAccOpenOutcome(t *testing.T) {
+	for title, test := range map[string]struct {
+		retries int
+		want    int // how often the command is sent
+		says    string
+	}{
+		"is never repeated":          {0, 1, "whether it still runs, is unknown"},
+		"is, where the user says so": {2, 2, ""},
+	} {
+		t.Run(title, func(t *testing.T) {
+			server := acctest.NewOpenSandbox(t)
+			// The probe of the new sandbox comes first.
+			server.Faults().Order(faults.Fault{Method: "POST", Path: "/direct/**", Kind: faults.ResetAfter, Skip: 1})
+			config := server.Provider(`max_retries = 1`, fmt.Sprintf("operations {\n retry_delay_seconds = 0\n command_retries = %d\n}", test.retries)) +
+				"resource \"opensandbox_sandbox\" \"box\" {\n image = \"busybox\"\n}\nresource \"opensandbox_exec\" \"setup\" {\n" + box + "\nargv = [\"true\"]\n}\n"
+			step := resource.TestStep{Config: config}
+			if test.says != "" {
+				step.ExpectError = said(test.says)
+			}
+			acctest.Run(t, resource.TestCase{CheckDestroy: server.Empty, Steps: []resource.TestStep{step}})
+			if got := commands(server); len(got) != test.want {
+				t.Errorf("sent %s", got)
+			}
+		})
+	}
+}
+
+func TestAccUnknownArgumentsRunAtApply(t *testing.T) {
+	server := acctest.NewOpenSandbox(t)
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: server.Empty,
+		Steps: []resource.TestStep{{
+			Config: execution(server, box, `script = terraform_data.late.output.script`, `user = terraform_data.late.output.user`, `cwd = terraform_data.late.output.cwd`,
+				`env = terraform_data.late.output.env`, `env_wo = terraform_data.late.output.env`, `timeout_seconds = terraform_data.late.output.timeout`) + `
+resource "terraform_data" "late" {
+  input = { script = "pwd; echo $A", user = "root", cwd = "/tmp", env = { A = "b" }, timeout = 60 }
+}
+`,
+			ConfigStateChecks: []statecheck.StateCheck{known("stdout", knownvalue.StringExact("/tmp\nb\n"))},
+		}},
+	})
+}
+
+func TestAccBadInputIsRefusedBeforeAnythingIsSent(t *testing.T) {
+	for title, test := range map[string]struct {
+		lines []string
+		says  string
+	}{
+		"no command":      {nil, "here is neither"},
+		"two commands":    {[]string{`argv = ["ls"]`, `script = "ls"`}, "here are both"},
+		"odd user":        {[]string{`argv = ["ls"]`, `user = "a b"`}, "neither a uid nor a user name"},
+		"odd variable":    {[]string{`argv = ["ls"]`, `env = { "A=B" = "x" }`}, "holds an equals sign"},
+		"null variable":   {[]string{`argv = ["ls"]`, `env_wo = { A = null }`}, "Variable is null"},
+		"no time":         {[]string{`argv = ["ls"]`, `timeout_seconds = 0`}, "at least 1"},
+		"no time at all":  {[]string{`argv = ["ls"]`, `timeouts {`, `create = "0s"`, `}`}, "must be more than 0"},
+		"code out of 255": {[]string{`argv = ["ls"]`, `expected_exit_codes = [-300]`}, "-300 is not from -255 to 255"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			server := acctest.NewOpenSandbox(t)
+			config := server.Provider() + "resource \"opensandbox_exec\" \"setup\" {\n sandbox_id = \"sb-1\"\n" + strings.Join(test.lines, "\n") + "\n}\n"
+			acctest.Run(t, resource.TestCase{Steps: []resource.TestStep{{Config: config, ExpectError: said(test.says)}}})
+			if sent := server.Faults().Total(); sent != 0 {
+				t.Errorf("%d requests were sent", sent)
+			}
+		})
+	}
+}
