@@ -54,7 +54,10 @@ func startServices(ctx context.Context, program string) (*services, error) {
 	case s.environment = <-ready:
 		return s, nil
 	case err := <-s.ended:
-		return nil, fmt.Errorf("the fake services ended before they were ready (%v): %s", err, strings.TrimSpace(s.stderr.String()))
+		if err == nil {
+			err = errors.New("no error") // ended by itself, and well
+		}
+		return nil, fmt.Errorf("the fake services ended before they were ready: %w: %s", err, strings.TrimSpace(s.stderr.String()))
 	case <-time.After(startLimit):
 		return nil, errors.Join(fmt.Errorf("the fake services were not ready within %s", startLimit), s.stop())
 	case <-ctx.Done():

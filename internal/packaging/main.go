@@ -32,7 +32,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return errors.New("usage: packaging install|mirror|repository|verify ...")
+		return errors.New("usage: packaging install|mirror|repository|verify [flags]")
 	}
 	flags := flag.NewFlagSet(args[0], flag.ExitOnError)
 	version := flags.String("version", "0.1.0", "version to stamp the programs with, without a leading v")

@@ -123,10 +123,10 @@ func (r *release) verifyManifest(name string) error {
 		return fmt.Errorf("reading the manifest: %w", err)
 	}
 	var manifest struct {
-		Version  int
+		Version  int `json:"version"`
 		Metadata struct {
 			Protocols []string `json:"protocol_versions"`
-		}
+		} `json:"metadata"`
 	}
 	if err := json.Unmarshal(content, &manifest); err != nil {
 		return fmt.Errorf("reading the manifest: %w", err)

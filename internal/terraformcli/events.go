@@ -34,17 +34,23 @@ type Hook struct {
 
 // Changes counts what a run did or would do.
 type Changes struct {
-	Add, Change, Remove int
-	Operation           string // plan, apply, destroy
+	Add       int    `json:"add"`
+	Change    int    `json:"change"`
+	Remove    int    `json:"remove"`
+	Operation string `json:"operation"` // plan, apply, destroy
 }
 
 // Diagnostic is an error or a warning.
-type Diagnostic struct{ Severity, Summary, Detail string }
+type Diagnostic struct {
+	Severity string `json:"severity"`
+	Summary  string `json:"summary"`
+	Detail   string `json:"detail"`
+}
 
 // Output is an output value of the configuration.
 type Output struct {
-	Sensitive bool
-	Value     json.RawMessage
+	Sensitive bool            `json:"sensitive"`
+	Value     json.RawMessage `json:"value"`
 }
 
 // Stream runs a command with -json and hands each event over as it comes. Its error carries the reported diagnostics.
