@@ -19,7 +19,7 @@ const (
 	userDescription  = "User to run the command as: `root`, a uid, or a name known in the sandbox."
 	cwdDescription   = "Folder in the sandbox to run the command in."
 	envDescription   = "Environment variables of the command, over the sandbox's own."
-	envWODescription = "Environment variables laid over `env`, write-only: they stand in no state and no plan, and are taken out of what the command prints. Terraform can't see that one changed."
+	envWODescription = "Environment variables laid over `env`, write-only, for secrets: they are taken out of what the command prints."
 )
 
 // ProcessAttributes are the attributes of Process in a resource.
@@ -39,7 +39,7 @@ func ProcessAttributes() map[string]schema.Attribute {
 			Optional:            true, ElementType: types.StringType, Validators: []validator.Map{validate.Variables()},
 		},
 		"env_wo": schema.MapAttribute{
-			MarkdownDescription: envWODescription + " Put a version into `triggers` to run the command again. Defaults to none.",
+			MarkdownDescription: envWODescription + " They stand in no state and no plan. Terraform can't see that one changed: put a version into `triggers` to run the command again. Defaults to none.",
 			Optional:            true, Sensitive: true, WriteOnly: true, ElementType: types.StringType, Validators: []validator.Map{validate.Variables()},
 		},
 	}
@@ -58,7 +58,7 @@ func ProcessActionAttributes() map[string]actionschema.Attribute {
 			Optional:            true, ElementType: types.StringType, Validators: []validator.Map{validate.Variables()},
 		},
 		"env_wo": actionschema.MapAttribute{
-			MarkdownDescription: envWODescription + " Defaults to none.",
+			MarkdownDescription: envWODescription + " An ephemeral value stands in no plan; Terraform passes it on where an `action_trigger` of a create or update invokes the action, and drops it for `-invoke` and before or after a destroy. Defaults to none.",
 			Optional:            true, WriteOnly: true, ElementType: types.StringType, Validators: []validator.Map{validate.Variables()},
 		},
 	}
