@@ -141,9 +141,9 @@ func (c *creation) try(ctx context.Context, probe Probe, timeout time.Duration) 
 	case err != nil:
 		return err.Error(), c.hopeless(ctx, err)
 	case result.ExitCode != 0:
-		return c.redact(fmt.Sprintf("exit code %d\n%s", result.ExitCode, outputOf(result))), nil
+		return c.redact(strings.TrimSpace(fmt.Sprintf("exit code %d\n%s", result.ExitCode, outputOf(result)))), nil
 	case !strings.Contains(result.Stdout.Text, probe.Expected):
-		return c.redact(fmt.Sprintf("it exits with 0 and doesn't print %q\n%s", probe.Expected, outputOf(result))), nil
+		return c.redact(strings.TrimSpace(fmt.Sprintf("it exits with 0 and doesn't print %q\n%s", probe.Expected, outputOf(result)))), nil
 	}
 	return "", nil
 }

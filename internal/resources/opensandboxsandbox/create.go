@@ -3,6 +3,7 @@ package opensandboxsandbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -122,12 +123,31 @@ func reportFailedCreate(ctx context.Context, req resource.CreateRequest, resp *r
 		diagnose.OpenSandbox.Error(&resp.Diagnostics, "Sandbox was not created", err)
 		return
 	}
-	diagnose.OpenSandbox.AttributeError(&resp.Diagnostics, path.Root(planned.attributeOf(failure.Stage)), summaryOf(failure.Stage), err)
+	if next := whatIsNext(failure.Fate); next != "" {
+		err = fmt.Errorf("%w\n\n%s", err, next)
+	}
+	detail := err.Error()
+	if failure.Hint == "" { // else what is to be done is said already
+		detail = diagnose.OpenSandbox.Detail(err)
+	}
+	resp.Diagnostics.AddAttributeError(path.Root(planned.attributeOf(failure.Stage)), summaryOf(failure.Stage), detail)
 	if failure.Stands() {
 		plan.Note(ctx, req, resp, failure.ID)
 	} else {
 		resp.State.RemoveResource(ctx)
 	}
+}
+
+// whatIsNext says what becomes of the sandbox in terms of Terraform.
+func whatIsNext(fate lifecycle.Fate) string {
+	switch fate {
+	case lifecycle.FateDeleted:
+		return "Set on_create_failure = \"keep\" to look into such a sandbox."
+	case lifecycle.FateKept, lifecycle.FateUndeleted:
+		return "It is in the state, tainted: the next apply replaces it, a destroy ends it."
+	case lifecycle.FateNeverMade, lifecycle.FateUnknown:
+	}
+	return ""
 }
 
 func summaryOf(stage lifecycle.Stage) string {
