@@ -179,6 +179,9 @@ func (r *runner) command(s Step, do func(context.Context, *core.Provider) core.O
 			r.tally.fault(record.Fault)
 		}
 	}
+	if out.Failed() { // a deletion may have been cut short
+		service.Settle()
+	}
 	r.tally.Requests += int(requests.Load())
 	r.tally.Interrupts += int(interrupted.Load())
 	service.Faults().Clear()

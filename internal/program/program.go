@@ -40,7 +40,8 @@ func Main(address string, p provider.Provider) int {
 	} else {
 		// Terraform's own Stop ends what is under way. A SIGTERM that reaches the whole process group would kill this
 		// program in the middle of a create, and lose the machine.
-		signal.Ignore(syscall.SIGTERM)
+		// A Terraform that was killed takes no more log lines; to be killed by writing one (SIGPIPE) would end the clean-up.
+		signal.Ignore(syscall.SIGTERM, syscall.SIGPIPE)
 		go watched.endWithParent()
 	}
 	err := tf6server.Serve(address, func() tfprotov6.ProviderServer { return watched }, options...)

@@ -90,6 +90,9 @@ var GPUVMInstance = &Type{
 
 const gpuvmToken = "canary-token-91d4e0"
 
+// deleteDelay is how long the service that "ends-late" tells of what it is deleting.
+const deleteDelay = 4 * time.Second
+
 type gpuvmService struct{ *fake.Service }
 
 func startGPUVM(temper map[string]bool) Service {
@@ -116,7 +119,7 @@ func startGPUVM(temper map[string]bool) Service {
 		o.AppearDelay = 3 * time.Second
 	}
 	if temper["ends-late"] {
-		o.DeleteDelay = 4 * time.Second
+		o.DeleteDelay = deleteDelay
 	}
 	if temper["boots-slowly"] {
 		o.BootDelay = 7 * time.Second
@@ -190,6 +193,8 @@ func (s *gpuvmService) Disturb(kind, id string) bool {
 	}
 	return false
 }
+
+func (s *gpuvmService) Settle() { _ = clock.System().Sleep(context.Background(), deleteDelay) }
 
 // healed is the file whose presence lets every teardown succeed.
 const healed = "/healed"

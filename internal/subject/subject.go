@@ -54,6 +54,8 @@ type Service interface {
 	Make() (id string, config map[string]any)
 	// Disturb does something to an object, by other hands. It tells whether it could.
 	Disturb(kind, id string) bool
+	// Settle waits until nothing is under way: what is being deleted is gone.
+	Settle()
 	// Heal takes away what may keep an object from being destroyed.
 	Heal()
 	// Differences lists where an object isn't as a state says. Unverified are told of an object that was imported.

@@ -146,8 +146,8 @@ func join(all []Kind) string {
 	return strings.Join(words, ", ")
 }
 
-// matches tells whether a request is one that the fault is meant for.
-func (f *Fault) matches(method, at string) bool {
+// Matches tells whether a request is one that the fault is meant for.
+func (f *Fault) Matches(method, at string) bool {
 	if f.Method != "" && f.Method != method {
 		return false
 	}

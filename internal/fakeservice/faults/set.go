@@ -221,7 +221,7 @@ func (s *Set) take(method, path string) (*Fault, time.Duration) {
 	var taken *Fault
 	var delay time.Duration
 	for _, f := range s.faults {
-		if !f.matches(method, path) {
+		if !f.Matches(method, path) {
 			continue
 		}
 		switch {

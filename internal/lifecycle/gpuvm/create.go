@@ -74,7 +74,11 @@ func (l *Lifecycle) Create(ctx context.Context, spec Spec) (vm api.VM, err error
 		return vm, failure.at(StageSetup, err)
 	}
 	vm.Answered = born
-	return vm, nil // an interrupt that comes now finds it usable and noted
+	// Where Terraform is gone, nobody would hear of the machine.
+	if cause := context.Cause(ctx); cause != nil {
+		return vm, failure.at(failure.Stage, cause)
+	}
+	return vm, nil
 }
 
 // createOnce sends the create and, while its outcome is open, sends the same key again until the service says what

@@ -37,12 +37,19 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	switch {
 	case state.Status.ValueString() == api.StatusFailed:
 		plan.ReplaceByStatus(ctx, resp)
-	case private.IsImported(ctx, req.Private):
+	case awaitsAdoption(ctx, req.Private, state):
 		r.planAdoption(ctx, change, planned, state, resp)
 	default:
 		plan.Replace(resp, change.Of(replacing...)...)
 		upload.ReplaceChanged(ctx, req.Private, sources, resp)
 	}
+}
+
+// awaitsAdoption says whether an apply has yet to take over an imported instance. The note of its import is lost with all of
+// the private state when the provider is killed in the middle of that apply; but only what was imported lacks a value that
+// has a default.
+func awaitsAdoption(ctx context.Context, notes private.State, state model) bool {
+	return private.IsImported(ctx, notes) || state.OnCreateFailure.IsNull()
 }
 
 // planNew shows of an instance that is to be made what can be known.

@@ -127,12 +127,13 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 // Update notes changes that need no request, and completes the adoption of an imported instance.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	defer diagnose.Panic(&resp.Diagnostics)
-	var planned model
+	var planned, state model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &planned)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if private.IsImported(ctx, req.Private) {
+	if awaitsAdoption(ctx, req.Private, state) {
 		r.adopt(ctx, &planned, resp)
 	}
 	if resp.Diagnostics.HasError() {
@@ -208,7 +209,11 @@ func (r *Resource) reportFailedCreate(ctx context.Context, req resource.CreateRe
 		diagnose.GPUVM.Error(&resp.Diagnostics, "Instance was not created", err)
 		return
 	}
-	diagnose.GPUVM.AttributeError(&resp.Diagnostics, path.Root(stageAttribute[failure.Stage]), stageSummary[failure.Stage], err)
+	if errors.Is(failure.Err, context.Canceled) {
+		diagnose.GPUVM.Error(&resp.Diagnostics, "Create of the instance was interrupted", err)
+	} else {
+		diagnose.GPUVM.AttributeError(&resp.Diagnostics, path.Root(stageAttribute[failure.Stage]), stageSummary[failure.Stage], err)
+	}
 	if failure.Stands() {
 		plan.Note(ctx, req, resp, failure.ID)
 		private.Set(ctx, resp.Private, private.Unfinished, failure.Made, &resp.Diagnostics)
