@@ -64,6 +64,7 @@ func TestImportedSandboxIsAdoptedWithoutARequest(t *testing.T) {
 	for attribute, want := range map[string]string{"image": "busybox:latest", "status": "Running", "setup_script": ""} {
 		same(t, attribute, text(t, imported.Attributes, attribute), want)
 	}
+	same(t, "effective_metadata, of which nothing is ours yet", texts(t, imported.Attributes, "effective_metadata"), map[string]string{})
 	same(t, "created_at is known", imported.Attributes["created_at"].IsNull(), false)
 	config := values{
 		"image": "busybox", "ttl_seconds": 600, "metadata": values{"team": "red"}, "setup_script": "true", "env": values{"A": "b"},
@@ -126,13 +127,19 @@ func TestAdoptionSeesToTheNetworkPolicy(t *testing.T) {
 func TestAdoptionReplacesWhereAnExpiryComesOrGoes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	change := b.plan(b.foreign(map[string]any{"timeout": 600}), values{"image": "busybox:latest"})
+	change := b.PlanChange(t.Context(), kind, b.foreign(map[string]any{"timeout": 600}), values{"image": "busybox:latest"})
 	same(t, "what replaces", change.Replace, []string{"expires_at"})
-	same(t, "expires_at isn't known", change.Attributes["expires_at"].IsKnown(), false)
+	same(t, "expires_at is known", change.Attributes["expires_at"].IsKnown(), false)
+	if said := acctest.Text(change.Diagnostics); !strings.HasPrefix(said, "WARNING: Imported sandbox expires, so it is replaced") {
+		t.Errorf("it says %s", said)
+	}
 
 	b = newBench(t, nil)
-	change = b.plan(b.foreign(nil), values{"image": "busybox:latest", "ttl_seconds": 600})
+	change = b.PlanChange(t.Context(), kind, b.foreign(nil), values{"image": "busybox:latest", "ttl_seconds": 600})
 	same(t, "what replaces", change.Replace, []string{"ttl_seconds"})
+	if said := acctest.Text(change.Diagnostics); !strings.HasPrefix(said, "WARNING: Imported sandbox never expires, so it is replaced") {
+		t.Errorf("it says %s", said)
+	}
 }
 
 // An adopted sandbox is renewed by renew_below_seconds like any other.

@@ -80,12 +80,13 @@ func (m *model) observePorts(urls map[string]string) {
 	}
 }
 
-// imported fills in what the server tells of a sandbox that no state knew: all else stays null.
+// imported fills in what the server tells of a sandbox that no state knew: all else stays null. Which of its metadata is
+// ours only the configuration says, so none is yet: what is foreign never shows as a change.
 func (m *model) imported(ctx context.Context, live api.Sandbox, diags *diag.Diagnostics) {
 	source := sandbox.SourceOf(live)
 	m.Image, m.SnapshotID, m.PoolRef = source.Image, source.SnapshotID, source.PoolRef
 	m.Platform = sandbox.PlatformOf(live)
-	m.EffectiveMetadata = sandbox.MetadataOf(ctx, live, diags)
+	m.EffectiveMetadata = labels.ToMap(ctx, nil, diags)
 	m.AttributionMetadata = labels.ToMap(ctx, nil, diags)
 }
 

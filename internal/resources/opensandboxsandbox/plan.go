@@ -113,16 +113,31 @@ func (p planning) adopt(ctx context.Context) {
 	for _, name := range statusAttributes {
 		p.set(ctx, name, types.StringUnknown())
 	}
-	switch expires := !p.state.ExpiresAt.IsNull(); {
-	case expires && p.planned.TTLSeconds.IsNull():
+	expires := !p.state.ExpiresAt.IsNull()
+	if expires == !p.planned.TTLSeconds.IsNull() {
+		plan.Adopt(ctx, p.resp, "sandbox", unverified)
+		return
+	}
+	if expires {
 		// ttl_seconds is null on both sides, where Terraform heeds no RequiresReplace.
 		p.set(ctx, "expires_at", types.StringUnknown())
 		plan.Replace(p.resp, "expires_at")
-	case !expires && !p.planned.TTLSeconds.IsNull():
+	} else {
 		plan.Replace(p.resp, "ttl_seconds")
-	default:
-		plan.Adopt(ctx, p.resp, "sandbox", unverified)
 	}
+	p.warnOfExpiry(expires)
+}
+
+// warnOfExpiry says why an imported sandbox is replaced: the server can't let one that expires stay, or the other way round.
+func (p planning) warnOfExpiry(expires bool) {
+	id := p.state.ID.ValueString()
+	if expires {
+		p.resp.Diagnostics.AddAttributeWarning(path.Root("ttl_seconds"), "Imported sandbox expires, so it is replaced",
+			"The server ends "+id+" at "+p.state.ExpiresAt.ValueString()+", and without ttl_seconds a sandbox never expires. The server can't switch that.\n\nWhat to do: set ttl_seconds to keep this sandbox and have it renewed.")
+		return
+	}
+	p.resp.Diagnostics.AddAttributeWarning(path.Root("ttl_seconds"), "Imported sandbox never expires, so it is replaced",
+		"The server was asked to keep "+id+" until it is destroyed, and ttl_seconds lets it expire. The server can't switch that.\n\nWhat to do: take ttl_seconds away to keep this sandbox.")
 }
 
 // change shows what is changed in place.
