@@ -35,15 +35,15 @@ func sourceAttributes() map[string]schema.Attribute {
 	source := []validator.String{stringvalidator.LengthAtLeast(1)}
 	return map[string]schema.Attribute{
 		"image": schema.StringAttribute{
-			MarkdownDescription: "Container image to start from. It stays as configured, whatever the server calls it. Exactly one of `image`, `snapshot_id` and `pool_ref` is required. A change replaces the sandbox.",
+			MarkdownDescription: "Container image to start from. It stays as configured, whatever the server calls it. Exactly one of `image`, `snapshot_id` and `pool_ref` is required. A change replaces the sandbox. Defaults to none.",
 			Optional:            true, Validators: source,
 		},
 		"snapshot_id": schema.StringAttribute{
-			MarkdownDescription: "Id of the snapshot to restore. The sandbox inherits the metadata and variables that the snapshot's source was made with and, without `ttl_seconds`, its expiry. A change replaces the sandbox.",
+			MarkdownDescription: "Id of the snapshot to restore. The sandbox inherits the metadata and variables that the snapshot's source was made with and, without `ttl_seconds`, its expiry. A change replaces the sandbox. Defaults to none.",
 			Optional:            true, Validators: source,
 		},
 		"pool_ref": schema.StringAttribute{
-			MarkdownDescription: "Name of the pool to take a warm sandbox from (servers on Kubernetes). It excludes `network_policy`, `platform`, `volume`, `credential_proxy`, `pre_start`, `periodic` and `image_pull_policy`. A change replaces the sandbox.",
+			MarkdownDescription: "Name of the pool to take a warm sandbox from (servers on Kubernetes). It excludes `network_policy`, `platform`, `volume`, `credential_proxy`, `pre_start`, `periodic` and `image_pull_policy`. A change replaces the sandbox. Defaults to none.",
 			Optional:            true, Validators: source,
 		},
 		"image_auth": schema.SingleNestedAttribute{

@@ -123,7 +123,7 @@ func reportFailedCreate(ctx context.Context, req resource.CreateRequest, resp *r
 		diagnose.OpenSandbox.Error(&resp.Diagnostics, "Sandbox was not created", err)
 		return
 	}
-	if next := whatIsNext(failure.Fate); next != "" {
+	if next := whatIsNext(failure.Fate); next != "" && !errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("%w\n\n%s", err, next)
 	}
 	detail := err.Error()
