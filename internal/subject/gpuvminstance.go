@@ -86,6 +86,8 @@ var GPUVMInstance = &Type{
 		{"POST", "/v1/vms/*/exec"},
 		{"PUT", "/v1/vms/*/files"},
 	},
+	Tells:  []Request{{"POST", "/v1/vms"}, {"GET", "/v1/vms/*"}},
+	Needed: []string{"id", "status"},
 }
 
 const gpuvmToken = "canary-token-91d4e0"

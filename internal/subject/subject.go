@@ -34,12 +34,21 @@ type Type struct {
 	Settings map[string][]any
 	// Disturbances are what others do to an object, for Service.Disturb.
 	Disturbances []string
-	// Requests are what the provider asks of the service, for faults to strike.
+	// Requests are what the provider asks of the service, for faults to strike. The first is the one that makes an object.
 	Requests []Request
+	// Tells are the requests whose answers tell of the object; Needed are those of their keys that must be there.
+	Tells  []Request
+	Needed []string
 }
 
 // Request is a kind of request. Path is as faults.Fault has it.
 type Request struct{ Method, Path string }
+
+// Matches tells whether a request is of that kind.
+func (r Request) Matches(method, path string) bool {
+	kind := faults.Fault{Method: r.Method, Path: r.Path}
+	return kind.Matches(method, path)
+}
 
 // Service is a fake service with the objects of one type.
 type Service interface {
@@ -77,10 +86,14 @@ type World struct {
 	network *memorynet.Network
 }
 
-// Begin starts a service, inside of a bubble of time (testing/synctest). End ends it.
-func (t *Type) Begin(schemas *core.Schemas, temper map[string]bool) *World {
+// Begin starts a service, inside of a bubble of time (testing/synctest). Its answers pass through the wrappers. End ends it.
+func (t *Type) Begin(schemas *core.Schemas, temper map[string]bool, wrappers ...func(http.Handler) http.Handler) *World {
 	service := t.Start(temper)
-	return &World{Service: service, Type: t, Schemas: schemas, network: memorynet.Serve(service)}
+	var handler http.Handler = service
+	for _, wrap := range wrappers {
+		handler = wrap(handler)
+	}
+	return &World{Service: service, Type: t, Schemas: schemas, network: memorynet.Serve(handler)}
 }
 
 // End ends the service and every connection to it.
