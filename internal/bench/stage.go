@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/gpuvm"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/opensandbox"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/terraformcli"
+)
+
+const (
+	token  = "token-of-the-bench"
+	apiKey = "key-of-the-bench"
+)
+
+// stage is a Terraform configuration, and the fake services that it works on.
+type stage struct {
+	cli         terraformcli.CLI
+	vms         *gpuvm.Service
+	sandboxes   *opensandbox.Service
+	requests    atomic.Int64
+	connections atomic.Int64
+	ends        []func()
+}
+
+// options of the services of a stage.
+type options struct {
+	latency time.Duration // of each request
+	boot    time.Duration // of each VM
+	hold    bool          // the VM service honours Prefer: wait
+}
+
+func (b bench) stage(ctx context.Context, o options, configuration string) (*stage, error) {
+	dir, err := os.MkdirTemp("", "bench-*")
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{ends: []func(){func() { _ = os.RemoveAll(dir) }}}
+	s.vms = gpuvm.New(gpuvm.Options{Token: token, IdempotencyKeys: true, LongPoll: o.hold, BootDelay: o.boot})
+	s.sandboxes = opensandbox.New(opensandbox.Options{APIKey: apiKey})
+	vms, sandboxes := s.serve(o, s.vms), s.serve(o, s.sandboxes)
+
+	programs, err := filepath.Abs(b.programs)
+	if err != nil {
+		return nil, err
+	}
+	config := filepath.Join(dir, "cli.tfrc")
+	overrides := terraformcli.DevOverrides(programs, "registry.terraform.io/agentenv/gpuvm", "registry.terraform.io/agentenv/opensandbox")
+	for name, text := range map[string]string{config: overrides, filepath.Join(dir, "main.tf"): configuration} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	s.cli = terraformcli.CLI{Path: b.terraform, Dir: dir, Env: terraformcli.Environment(config,
+		"GPU_VM_URL="+vms.URL, "GPU_VM_TOKEN="+token,
+		"OPEN_SANDBOX_DOMAIN="+sandboxes.Listener.Addr().String(), "OPEN_SANDBOX_API_KEY="+apiKey)}
+	// terraform_data is Terraform's own, and dev_overrides need no init; both CLIs want one for the former all the same.
+	_, err = s.cli.Text(ctx, "init", "-input=false")
+	if err != nil {
+		_, err = s.cli.Text(ctx, "validate") // with dev_overrides alone an init fails, and nothing needs it
+	}
+	return s, err
+}
+
+// serve counts what reaches a service.
+func (s *stage) serve(o options, service http.Handler) *httptest.Server {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.requests.Add(1)
+		if o.latency > 0 {
+			time.Sleep(o.latency)
+		}
+		service.ServeHTTP(w, r)
+	}))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			s.connections.Add(1)
+		}
+	}
+	server.Start()
+	s.ends = append(s.ends, server.Close)
+	return server
+}
+
+func (s *stage) end() {
+	for _, end := range s.ends {
+		end()
+	}
+}
+
+// measured is what one Terraform command cost.
+type measured struct {
+	wall        time.Duration
+	requests    int64
+	connections int64
+	memory      int64 // bytes, the provider's highest; 0 where it can't be told
+}
+
+// command runs Terraform and measures it.
+func (s *stage) command(ctx context.Context, args ...string) (measured, error) {
+	requests, connections := s.requests.Load(), s.connections.Load()
+	watch := watchMemory()
+	began := time.Now()
+	_, err := s.cli.Text(ctx, args...)
+	m := measured{wall: time.Since(began), memory: watch.stop()}
+	m.requests, m.connections = s.requests.Load()-requests, s.connections.Load()-connections
+	return m, err
+}
+
+// memory watches the highest resident size of the providers' processes, as Linux tells it.
+type memory struct {
+	mu      sync.Mutex
+	highest int64
+	done    chan struct{}
+	ended   chan struct{}
+}
+
+func watchMemory() *memory {
+	m := &memory{done: make(chan struct{}), ended: make(chan struct{})}
+	go func() {
+		defer close(m.ended)
+		for tick := time.NewTicker(25 * time.Millisecond); ; {
+			select {
+			case <-m.done:
+				tick.Stop()
+				return
+			case <-tick.C:
+				m.look()
+			}
+		}
+	}()
+	return m
+}
+
+func (m *memory) look() {
+	executables, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, exe := range executables {
+		target, err := os.Readlink(exe)
+		if err != nil || len(filepath.Base(target)) < 18 || filepath.Base(target)[:18] != "terraform-provider" {
+			continue
+		}
+		m.mu.Lock()
+		m.highest = max(m.highest, highWater(filepath.Join(filepath.Dir(exe), "status")))
+		m.mu.Unlock()
+	}
+}
+
+func (m *memory) stop() int64 {
+	close(m.done)
+	<-m.ended
+	return m.highest
+}
+
+// highWater reads VmHWM of a process (proc(5)).
+func highWater(status string) int64 {
+	text, err := os.ReadFile(status)
+	if err != nil {
+		return 0
+	}
+	var kilobytes int64
+	for line := range lines(string(text)) {
+		if n, err := fmt.Sscanf(line, "VmHWM: %d kB", &kilobytes); n == 1 && err == nil {
+			return kilobytes << 10
+		}
+	}
+	return 0
+}
+
+func (b bench) describe(ctx context.Context) error {
+	version, err := terraformcli.CLI{Path: b.terraform, Dir: ".", Env: os.Environ()}.Version(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s, %s/%s, %d CPUs, Go %s\n", version, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+	return nil
+}

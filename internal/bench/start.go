@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+)
+
+// starts shows how long a provider takes from its start to its first answer, and what `terraform validate` costs with
+// both providers against none.
+func (b bench) starts(ctx context.Context) error {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "\nprogram\tstart, ms (median)")
+	for _, name := range []string{"terraform-provider-gpuvm", "terraform-provider-opensandbox"} {
+		var all []float64
+		for range 10 {
+			took, err := handshake(ctx, filepath.Join(b.programs, name))
+			if err != nil {
+				return err
+			}
+			all = append(all, float64(took.Microseconds())/1000)
+		}
+		_, _ = fmt.Fprintf(w, "%s\t%.1f\n", name, middle(all))
+	}
+	for _, title := range []string{"terraform validate, no provider", "terraform validate, both providers"} {
+		var all []float64
+		for range 5 {
+			took, err := b.validate(ctx, title == "terraform validate, both providers")
+			if err != nil {
+				return err
+			}
+			all = append(all, float64(took.Microseconds())/1000)
+		}
+		_, _ = fmt.Fprintf(w, "%s\t%.1f\n", title, middle(all))
+	}
+	return w.Flush()
+}
+
+// handshake starts a provider as Terraform does, and waits for the line by which it says where it serves.
+func handshake(ctx context.Context, program string) (time.Duration, error) {
+	cmd := exec.CommandContext(ctx, program)
+	cmd.Env = append(os.Environ(), "TF_PLUGIN_MAGIC_COOKIE=d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2", "PLUGIN_PROTOCOL_VERSIONS=6")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	_, readErr := bufio.NewReader(out).ReadString('\n')
+	took := time.Since(began)
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait() // it was killed, and says so
+	if readErr != nil {
+		return 0, fmt.Errorf("%s ended without a handshake: %w", program, readErr)
+	}
+	return took, nil
+}
+
+func (b bench) validate(ctx context.Context, providers bool) (time.Duration, error) {
+	configuration := "output \"nothing\" {\n  value = 1\n}\n"
+	if providers {
+		configuration = `
+terraform {
+  required_providers {
+    gpuvm       = { source = "registry.terraform.io/agentenv/gpuvm" }
+    opensandbox = { source = "registry.terraform.io/agentenv/opensandbox" }
+  }
+}
+resource "gpuvm_instance" "x" {
+  image = "client"
+}
+resource "opensandbox_sandbox" "x" {
+  image = "python:3.11"
+}
+`
+	}
+	s, err := b.stage(ctx, options{}, configuration)
+	if err != nil {
+		return 0, err
+	}
+	defer s.end()
+	m, err := s.command(ctx, "validate")
+	return m.wall, err
+}
