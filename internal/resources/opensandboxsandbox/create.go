@@ -3,7 +3,6 @@ package opensandboxsandbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -49,9 +48,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		return
 	}
 	planned.created(*usable)
-	for _, warning := range usable.Warnings {
-		resp.Diagnostics.AddWarning("Sandbox "+usable.Sandbox.ID+" was created, with a reservation", warning)
-	}
+	sandbox.WarnOfReservations(*usable, &resp.Diagnostics)
 	warnInheritedExpiry(planned, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, planned)...)
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity{ID: planned.ID})...)
@@ -81,18 +78,9 @@ func ownedKeys(ctx context.Context, notes private.State, now map[string]string) 
 func (m *model) created(usable lifecycle.Usable) {
 	m.ID = types.StringValue(usable.Sandbox.ID)
 	m.observeStatus(usable.Sandbox.Status)
-	m.observePorts(m.urls(usable))
+	m.observePorts(m.URLsOf(usable))
 	m.CreatedAt = nullable.Time(usable.Sandbox.CreatedAt.Time)
 	m.ExpiresAt = nullable.Time(usable.Sandbox.ExpiresAt.Time)
-}
-
-// urls gives the URLs of ports, that of the display among them.
-func (m model) urls(usable lifecycle.Usable) map[string]string {
-	urls := sandbox.URLs(usable.Ports)
-	if !m.VNCPort.IsNull() {
-		urls[m.VNCPort.String()] = usable.VNCURL
-	}
-	return urls
 }
 
 // spec is what the lifecycle is to make. What the plan left open of the metadata is filled in.
@@ -120,17 +108,10 @@ func warnInheritedExpiry(m model, diags *diag.Diagnostics) {
 func reportFailedCreate(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse, planned model, err error) {
 	failure, ok := errors.AsType[*lifecycle.CreateError](err)
 	if !ok {
-		diagnose.OpenSandbox.Error(&resp.Diagnostics, "Sandbox was not created", err)
+		planned.ReportFailedCreate(err, "", &resp.Diagnostics)
 		return
 	}
-	if next := whatIsNext(failure.Fate); next != "" && !errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("%w\n\n%s", err, next)
-	}
-	detail := err.Error()
-	if failure.Hint == "" { // else what is to be done is said already
-		detail = diagnose.OpenSandbox.Detail(err)
-	}
-	resp.Diagnostics.AddAttributeError(path.Root(planned.attributeOf(failure.Stage)), summaryOf(failure.Stage), detail)
+	planned.ReportFailedCreate(err, whatIsNext(failure.Fate), &resp.Diagnostics)
 	if failure.Stands() {
 		plan.Note(ctx, req, resp, failure.ID)
 	} else {
@@ -148,49 +129,4 @@ func whatIsNext(fate lifecycle.Fate) string {
 	case lifecycle.FateNeverMade, lifecycle.FateUnknown:
 	}
 	return ""
-}
-
-func summaryOf(stage lifecycle.Stage) string {
-	switch stage {
-	case lifecycle.StagePool:
-		return "Pool can't be used"
-	case lifecycle.StageBoot:
-		return "Sandbox did not start"
-	case lifecycle.StageHealth:
-		return "Sandbox's agent did not answer"
-	case lifecycle.StageProbe:
-		return "Sandbox did not become ready"
-	case lifecycle.StageFiles:
-		return "File upload failed"
-	case lifecycle.StageSetup:
-		return "Setup script failed"
-	case lifecycle.StagePorts:
-		return "Ports can't be looked up"
-	case lifecycle.StagePause:
-		return "Sandbox could not be paused"
-	}
-	return "Sandbox was not created"
-}
-
-// attributeOf says which attribute a failure at that stage belongs to.
-func (m model) attributeOf(stage lifecycle.Stage) string {
-	switch stage {
-	case lifecycle.StageHealth:
-		return "ready_timeout_seconds"
-	case lifecycle.StageFiles:
-		return "files"
-	case lifecycle.StageSetup:
-		return "setup_script"
-	case lifecycle.StagePorts:
-		return "exposed_ports"
-	case lifecycle.StagePause:
-		return "paused"
-	}
-	switch {
-	case !m.SnapshotID.IsNull():
-		return "snapshot_id"
-	case !m.PoolRef.IsNull():
-		return "pool_ref"
-	}
-	return "image"
 }

@@ -12,7 +12,6 @@ import (
 	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/opensandbox"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/labels"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/nullable"
-	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/sandbox"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/wholenumber"
 )
@@ -73,11 +72,7 @@ func (m *model) observePaused(state string) {
 
 // observePorts writes the URLs that were looked up, by port.
 func (m *model) observePorts(urls map[string]string) {
-	m.Ports = plan.PortsOf(m.ExposedPorts, urls)
-	m.VNCURL = types.StringNull()
-	if !m.VNCPort.IsNull() {
-		m.VNCURL = nullable.Text(urls[m.VNCPort.String()])
-	}
+	m.Ports, m.VNCURL = m.Reached(urls)
 }
 
 // imported fills in what the server tells of a sandbox that no state knew: all else stays null. Which of its metadata is

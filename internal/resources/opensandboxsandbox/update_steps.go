@@ -155,7 +155,7 @@ func (u *update) lookUpPorts(ctx context.Context) error {
 
 func (u *update) lookUp(ctx context.Context, ports []int64) (map[string]string, error) {
 	if u.resumed != nil {
-		return u.planned.urls(*u.resumed), nil
+		return u.planned.URLsOf(*u.resumed), nil
 	}
 	return lookUp(ctx, u.service, u.id, ports, u.live.Status.State != api.StateRunning)
 }
