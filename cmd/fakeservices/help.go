@@ -23,7 +23,8 @@ gone when the program ends. Use them to try the providers, and to test infrastru
 
 Usage
 
-  fakeservices [flags]
+  fakeservices [flags]           serve the fakes
+  fakeservices check [flags]     check a VM service of your own against the contract; fakeservices check -help tells more
 
 It runs until Ctrl-C or SIGTERM. Once both services listen it prints one line on standard output:
 

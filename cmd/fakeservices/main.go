@@ -29,8 +29,11 @@ func main() {
 	os.Exit(code)
 }
 
-// run serves until ctx ends, and gives the exit code.
+// run serves until ctx ends, or checks somebody's service, and gives the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == checkCommand {
+		return check(ctx, args[1:], stdout, stderr)
+	}
 	settings, err := parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
