@@ -82,6 +82,8 @@ func (s Service) advice(err error) string {
 		return "plan again: a refresh drops from the state what no longer exists."
 	case failed.Status == 429:
 		return fmt.Sprintf("the %s limits requests. Apply again later, or with a lower -parallelism.", s.Name)
+	case failed.Status == 501:
+		return fmt.Sprintf("this %s can't do that, however often it is asked; see which of its runtimes and versions can.", s.Name)
 	case failed.Status >= 500:
 		return fmt.Sprintf("the %s is in trouble; apply again once it is healthy. Its request id, where there is one above, finds the entry in its log.", s.Name)
 	case failed.Status >= 300 && failed.Status < 400:

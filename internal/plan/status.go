@@ -21,7 +21,12 @@ func ReplaceByStatus(ctx context.Context, resp *resource.ModifyPlanResponse) {
 // configuration says, and ends the adoption there; unverified names the attributes that are taken over from the
 // configuration without a look at the service.
 func Adopt(ctx context.Context, resp *resource.ModifyPlanResponse, what string, unverified []string) {
-	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())...)
+	AdoptBy(ctx, resp, "status", what, unverified)
+}
+
+// AdoptBy is Adopt for an object without a status: another computed attribute, a text, is planned unknown.
+func AdoptBy(ctx context.Context, resp *resource.ModifyPlanResponse, computed, what string, unverified []string) {
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root(computed), types.StringUnknown())...)
 	if len(unverified) == 0 {
 		return
 	}

@@ -24,6 +24,7 @@ const (
 	OwnedKeys    = "owned_keys"    // metadata keys that were once ours: PATCH names each of them
 	Unfinished   = "unfinished"    // when an object was made whose create failed and which stands all the same
 	CreateID     = "create_id"     // the marker of an exactly-once create
+	Lease        = "lease"         // id and time to live of an ephemeral sandbox
 	UploadedSize = "uploaded_size" // bytes of the uploaded file: a longer one in the machine isn't downloaded to compare it
 )
 

@@ -5,8 +5,10 @@ package wholenumber
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/attr/xattr"
@@ -111,4 +113,9 @@ func Sorted(set basetypes.SetValue) []int64 {
 	}
 	slices.Sort(numbers)
 	return numbers
+}
+
+// Seconds is the number as a duration in seconds; one that is too large for that is the longest duration there is.
+func (v Value) Seconds() time.Duration {
+	return time.Duration(min(v.ValueInt64(), math.MaxInt64/int64(time.Second))) * time.Second
 }

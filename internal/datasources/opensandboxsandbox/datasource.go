@@ -6,10 +6,13 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/connection"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/sandbox"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/wholenumber"
 )
 
@@ -53,6 +56,8 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 		diagnose.OpenSandbox.AttributeError(&resp.Diagnostics, path.Root("exposed_ports"), "Ports of sandbox "+id+" can't be looked up", err)
 		return
 	}
-	state.observe(ctx, live, urls, &resp.Diagnostics)
+	state.View = sandbox.ViewOf(ctx, live, &resp.Diagnostics)
+	state.ID = types.StringValue(id)
+	state.Ports = plan.PortsOf(state.ExposedPorts, sandbox.URLs(urls))
 	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 }

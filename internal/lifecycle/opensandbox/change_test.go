@@ -169,7 +169,7 @@ func TestPools(t *testing.T) {
 			if err != nil || pool.Name != "warm" || pool.Capacity.PoolMax != 3 {
 				t.Fatalf("%+v, %v", pool, err)
 			}
-			if _, err := w.CreatePool(t.Context(), "warm", template, api.Capacity{}); err == nil || !strings.Contains(err.Error(), "ALREADY_EXISTS") {
+			if _, err := w.CreatePool(t.Context(), "warm", template, api.Capacity{}); err == nil || !strings.Contains(err.Error(), "exists already") {
 				t.Errorf("a second one of the name: %v", err)
 			}
 			for range 2 {
@@ -181,6 +181,21 @@ func TestPools(t *testing.T) {
 				t.Errorf("the server holds %v", left)
 			}
 		})
+	}
+}
+
+func TestPoolWhoseOutcomeStaysUnknown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fake.Options{Kubernetes: true})
+	w.server.Faults().Order(
+		faults.Fault{Method: "POST", Path: "/v1/pools", Kind: faults.ResetAfter},
+		faults.Fault{Method: "GET", Path: "/v1/pools/warm", Status: 503, Skip: 1, Times: -1},
+		faults.Fault{Method: "POST", Path: "/v1/pools", Status: 503, Skip: 1, Times: -1},
+	)
+	_, err := w.CreatePool(t.Context(), "warm", json.RawMessage("{}"), api.Capacity{})
+	var unseen *UnseenError
+	if !errors.As(err, &unseen) {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -1,9 +1,11 @@
 package opensandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
@@ -11,31 +13,51 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/poll"
 )
 
-// CreatePool makes a pool. Its name is its identity: after an answer that leaves the outcome open, a pool of that name is the
-// one that was made; before one, it is somebody else's.
+// PoolExistsError is a create of a pool whose name is taken.
+type PoolExistsError struct{ Name string }
+
+func (e *PoolExistsError) Error() string {
+	return fmt.Sprintf("a pool with the name %s exists already: import it, or choose another name", e.Name)
+}
+
+// CreatePool makes a pool. Its name is its identity: one of that name before the request is somebody else's, and after an
+// answer that leaves the outcome open it is the one that was made. An *UnseenError is one of which even that isn't known.
 func (l *Lifecycle) CreatePool(ctx context.Context, name string, template json.RawMessage, capacity api.Capacity) (api.Pool, error) {
+	if _, err := l.API.Pool(ctx, name); err == nil {
+		return api.Pool{}, &PoolExistsError{Name: name}
+	} else if !apiclient.IsGone(err) {
+		return api.Pool{}, err
+	}
 	// Interrupted, it waits for the answer all the same: a pool that is made is a pool to tell of.
 	longer, done := l.outlive(ctx, postGrace)
 	defer done()
 	retry := l.settings.Operations.Retry
-	doubtful := false
-	for n := 1; ; n++ {
+	var unseen error
+	for n, doubtful := 1, false; ; n++ {
 		pool, err := l.API.CreatePool(longer, name, template, capacity)
 		if err == nil {
 			return pool, nil
 		}
-		failed, isAnswer := errors.AsType[*apiclient.Error](err)
-		taken := isAnswer && failed.Status == http.StatusConflict
 		doubtful = doubtful || open(err)
-		if doubtful && (open(err) || taken) {
-			if pool, lookErr := l.API.Pool(context.WithoutCancel(ctx), name); lookErr == nil {
-				return pool, nil
+		if doubtful && (open(err) || isTaken(err)) {
+			made, lookErr := l.API.Pool(context.WithoutCancel(ctx), name)
+			if lookErr == nil {
+				return made, nil
+			}
+			unseen = nil
+			if !apiclient.IsGone(lookErr) {
+				unseen = &UnseenError{Lost: err, Err: lookErr}
 			}
 		}
 		if n > retry.Times || !tolerable(err) || l.backOff(ctx, l.API, n, err) != nil {
-			return api.Pool{}, err
+			return api.Pool{}, cmp.Or(unseen, err)
 		}
 	}
+}
+
+func isTaken(err error) bool {
+	failed, ok := errors.AsType[*apiclient.Error](err)
+	return ok && failed.Status == http.StatusConflict
 }
 
 // DeletePool ends a pool and waits until the server no longer knows it. One that is gone already is a success.

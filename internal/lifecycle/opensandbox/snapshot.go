@@ -1,6 +1,7 @@
 package opensandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,10 +15,11 @@ import (
 
 // SnapshotSpec is the snapshot that is wanted.
 type SnapshotSpec struct {
-	SandboxID  string
-	Name       string          // "" = none; names need not be unique
-	KeepFailed bool            // leave a snapshot whose create failed
-	Noted      func(id string) // hears the id before anything else can fail
+	SandboxID    string
+	Name         string          // "" = none; names need not be unique
+	ReadyTimeout time.Duration   // of the wait for it to be ready; 0 = the timeout of a sandbox's create
+	KeepFailed   bool            // leave a snapshot whose create failed
+	Noted        func(id string) // hears the id before anything else can fail
 }
 
 // CreateSnapshot takes exactly one snapshot of a running sandbox and waits until it is ready. On any failure the error is a
@@ -55,7 +57,7 @@ func (l *Lifecycle) CreateSnapshot(ctx context.Context, spec SnapshotSpec) (snap
 	if cause := context.Cause(ctx); cause != nil {
 		return snapshot, cause
 	}
-	return l.awaitSnapshot(ctx, snapshot.ID)
+	return l.awaitSnapshot(ctx, snapshot.ID, spec.ReadyTimeout)
 }
 
 // snapshotOnce asks for a snapshot until there is one. An interrupt waits for the answer: cutting it would lose the id.
@@ -121,9 +123,9 @@ func matches(s api.Snapshot, spec SnapshotSpec) bool {
 	return s.ID != "" && s.SandboxID == spec.SandboxID && s.Name == spec.Name
 }
 
-func (l *Lifecycle) awaitSnapshot(ctx context.Context, id string) (api.Snapshot, error) {
+func (l *Lifecycle) awaitSnapshot(ctx context.Context, id string, limit time.Duration) (api.Snapshot, error) {
 	var snapshot api.Snapshot
-	err := l.wait(ctx, "snapshot "+id+" to be ready", l.settings.Create.Timeout, nil, func(ctx context.Context) (poll.State, error) {
+	err := l.wait(ctx, "snapshot "+id+" to be ready", cmp.Or(limit, l.settings.Create.Timeout), nil, func(ctx context.Context) (poll.State, error) {
 		latest, err := l.API.Snapshot(ctx, id)
 		if err != nil {
 			return poll.State{}, err

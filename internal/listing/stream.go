@@ -1,0 +1,58 @@
+package listing
+
+import (
+	"context"
+	"iter"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
+)
+
+// Kind is how one kind of object becomes the result of a list.
+type Kind[T any] struct {
+	Many     string                                                       // "Sandboxes"
+	ID       func(T) string                                               // its identity
+	Name     func(T) string                                               // what a user knows it by
+	Resource func(ctx context.Context, object T, result *list.ListResult) // fills in the whole resource, where it is asked for
+}
+
+// Stream gives each object as it is listed, at most as many as are asked for: the next page is asked for when Terraform
+// wants more. A failure ends the list.
+func (k Kind[T]) Stream(ctx context.Context, req list.ListRequest, objects iter.Seq2[T, error]) iter.Seq[list.ListResult] {
+	return func(push func(list.ListResult) bool) {
+		var diags diag.Diagnostics
+		if k.stream(ctx, req, objects, push, &diags); diags.HasError() {
+			push(list.ListResult{Diagnostics: diags})
+		}
+	}
+}
+
+func (k Kind[T]) stream(ctx context.Context, req list.ListRequest, objects iter.Seq2[T, error], push func(list.ListResult) bool, diags *diag.Diagnostics) {
+	defer diagnose.Panic(diags)
+	left := req.Limit
+	for object, err := range objects {
+		if err != nil {
+			diagnose.OpenSandbox.Error(diags, k.Many+" can't be listed", err)
+			return
+		}
+		if more := push(k.result(ctx, req, object)); !more {
+			return
+		}
+		if left--; left == 0 {
+			return
+		}
+	}
+}
+
+func (k Kind[T]) result(ctx context.Context, req list.ListRequest, object T) list.ListResult {
+	result := req.NewListResult(ctx)
+	result.DisplayName = k.Name(object)
+	result.Diagnostics.Append(result.Identity.SetAttribute(ctx, path.Root("id"), k.ID(object))...)
+	if req.IncludeResource {
+		k.Resource(ctx, object, &result)
+	}
+	return result
+}
