@@ -58,9 +58,7 @@ func (c *call) attempt(req *http.Request) (*http.Response, error) {
 	switch {
 	case err == nil:
 		return resp, nil
-	case parent.Err() != nil:
-		return nil, endOf(parent)
-	case ctx.Err() != nil:
+	case ctx.Err() != nil: // its own bound, or the end of the operation
 		return nil, context.Cause(ctx)
 	default:
 		return nil, explained(err)

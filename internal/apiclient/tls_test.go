@@ -8,12 +8,14 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log"
 	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"strings"
 	"testing"
 	"time"
@@ -144,6 +146,27 @@ func TestClientCertificate(t *testing.T) {
 				t.Errorf("%s, %s, with: %v", name, protocol, err)
 			}
 		}
+	}
+}
+
+// In TLS 1.3 a service refuses the client's certificate after the client has written its request, but before it reads any.
+func TestLateRefusalOfTheHandshakeLeavesNothingOpen(t *testing.T) {
+	t.Parallel()
+	written := make(chan struct{})
+	ca := newAuthority(t)
+	s := ca.serveTLS(t, loopback(time.Hour), &tls.Config{
+		MinVersion: tls.VersionTLS13, ClientAuth: tls.RequestClientCert,
+		VerifyConnection: func(tls.ConnectionState) error {
+			<-written
+			return errors.New("a certificate is needed")
+		},
+	})
+	config := testConfig(s.URL)
+	config.CACertificate = ca.pem()
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { close(written) }})
+	_, err := must(t, config).Do(ctx, post("x"), nil)
+	if e := asError(t, err); e.Open() || e.Attempts != 1 || !strings.Contains(err.Error(), "set client_certificate") {
+		t.Error(err)
 	}
 }
 

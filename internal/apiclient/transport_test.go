@@ -203,8 +203,9 @@ func TestAnswerAsLongAsAllowed(t *testing.T) {
 	for limit, fits := range map[int64]bool{4: false, 5: true, 0: true, 1<<63 - 1: true} {
 		r := get("x")
 		r.MaxAnswer = limit
-		if _, err := clientOf(t, s).Do(t.Context(), r, nil); (err == nil) != fits {
-			t.Errorf("limit %d: %v", limit, err)
+		answer, err := clientOf(t, s).Do(t.Context(), r, nil)
+		if (err == nil) != fits || fits && string(answer.Body) != "12345" {
+			t.Errorf("limit %d: %s, %v", limit, answer.Body, err)
 		}
 	}
 }
@@ -267,6 +268,51 @@ func TestSlowAnswersEndWithTheAttempt(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A service that can't be reached in time has not been sent anything.
+func TestTimeoutWhileConnectingLeavesNothingOpen(t *testing.T) {
+	t.Parallel()
+	ctx := WithDialer(t.Context(), func(ctx context.Context, _, _ string) (net.Conn, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	config := testConfig("http://vm.example")
+	c := must(t, config)
+	r := post("vms")
+	r.Timeout = 5 * time.Millisecond
+	_, err := c.Do(ctx, r, nil)
+	if e := asError(t, err); e.Open() || e.Attempts != 5 || !strings.Contains(err.Error(), "not sent: no complete answer within 5ms") {
+		t.Error(err)
+	}
+	c.transport.(*http.Transport).CloseIdleConnections() // ends the dials
+}
+
+// go-retryablehttp closes all idle connections after each failure, also those of the requests that work.
+func TestFailureLeavesOtherConnectionsAlone(t *testing.T) {
+	t.Parallel()
+	s := serve(t, false, func(w http.ResponseWriter, _ *http.Request, n int) {
+		if n == 2 {
+			_, _ = io.WriteString(w, "this is no JSON")
+		}
+	})
+	c := clientOf(t, s).WithRetry(0, 0, 0)
+	warm(t, c)
+	unreachable, err := c.At(raw(t, "").base.String(), nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := failing(t, unreachable, get("x")); e.Status != 0 {
+		t.Error(e)
+	}
+	var out any
+	if _, err := c.Do(t.Context(), get("x"), &out); !errors.Is(err, ErrGarbled) {
+		t.Error(err)
+	}
+	warm(t, c)
+	if s.connections != 1 {
+		t.Errorf("%d connections", s.connections)
+	}
 }
 
 func TestNoTimeoutLeavesOnlyTheContext(t *testing.T) {
