@@ -103,7 +103,7 @@ func ResourceAttributes(m Machine) map[string]schema.Attribute {
 }
 
 const (
-	argvDescription     = "The program and its arguments, run without a shell between. Exactly one of `argv` and `script` is given."
+	argvDescription     = "The program and its arguments, passed on exactly as they are: no shell expands anything in them. Exactly one of `argv` and `script` is given."
 	expectedDescription = "Exit codes, -255 to 255, that count as success; a negative one stands for a signal that ended the command. With any other the command has failed."
 )
 

@@ -62,7 +62,7 @@ func holds(server *acctest.OpenSandbox, want string, mode fs.FileMode) resource.
 func gone(server *acctest.OpenSandbox) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		if _, err := inside(server).ReadFile("/etc/motd"); !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("the file still stands (%v)", err)
+			return fmt.Errorf("the file still stands (error: %w)", err)
 		}
 		return nil
 	}

@@ -62,16 +62,17 @@ func look(ctx context.Context, service *lifecycle.Lifecycle, state model, size i
 		return sight{}, nil
 	}
 	data, err := service.Download(ctx, id, state.Path.ValueString(), max(size, 1)) // 0 would not be a bound
-	unreachable, _ := errors.AsType[*lifecycle.UnreachableError](err)
 	switch {
 	case err == nil:
 		return sight{read: true, sha256: types.StringValue(upload.Hash(data))}, nil
 	case errors.Is(err, apiclient.ErrTooLong):
 		return sight{read: true, sha256: types.StringNull()}, nil
-	case unreachable != nil:
-		return sight{gone: unreachable.Status.State == ""}, nil
 	case apiclient.IsGone(err):
 		return sight{gone: true}, nil
+	}
+	// It ran a moment ago: it may have ended, or been paused, since.
+	if unreachable, ok := errors.AsType[*lifecycle.UnreachableError](err); ok {
+		return sight{gone: unreachable.Status.State == ""}, nil
 	}
 	return sight{}, err
 }
