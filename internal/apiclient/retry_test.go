@@ -175,7 +175,7 @@ func TestRetryAfterBeyondTheDeadlineFailsAtOnce(t *testing.T) {
 	// So does a request that another one's 429 would hold back for too long.
 	_, err = c.Do(ctx, post("y"), nil)
 	e = asError(t, err)
-	if e.Status != 0 || e.Open() || !IsTransient(e) || !strings.Contains(err.Error(), "not sent: the next attempt would come in") {
+	if e.Status != 0 || e.Open() || !IsTransient(e) || e.Attempts != 1 || !strings.Contains(err.Error(), "not sent: the next attempt would come in") {
 		t.Errorf("got %v", err)
 	}
 	if slept := c.clock.(*clock.Fake).Slept(); s.count() != 1 || len(slept) != 0 {
