@@ -238,24 +238,14 @@ func TestAccDefaults(t *testing.T) {
 	same(t, "creates", server.Asked("POST", "/sandboxes"), 1)
 }
 
-func TestAccImagePullPolicy(t *testing.T) {
-	for title, c := range map[string]struct {
-		lines []string
-		want  map[string]string
-	}{
-		"provider":  {[]string{image}, map[string]string{"imagePullPolicy": "Never", "opensandbox.extensions.image-pull-policy": "Never"}},
-		"attribute": {[]string{image, `image_pull_policy = "Always"`}, map[string]string{"imagePullPolicy": "Always", "opensandbox.extensions.image-pull-policy": "Always"}},
-		"extension": {[]string{image, `extensions = { imagePullPolicy = "Always" }`}, map[string]string{"imagePullPolicy": "Always", "opensandbox.extensions.image-pull-policy": "Always"}},
-		"long":      {[]string{image, `extensions = { "opensandbox.extensions.image-pull-policy" = "Always", other = "x" }`}, map[string]string{"imagePullPolicy": "Always", "opensandbox.extensions.image-pull-policy": "Always", "other": "x"}},
-	} {
-		t.Run(title, func(t *testing.T) {
-			server := acctest.NewOpenSandbox(t)
-			acctest.Run(t, resource.TestCase{Steps: []resource.TestStep{{
-				Config: server.Provider("create {\n image_pull_policy = \"Never\"\n}") + resourceOf(c.lines...),
-				Check:  inspect(t, server, func(box fake.Sandbox) { same(t, "extensions", box.Request.Extensions, c.want) }),
-			}}})
-		})
-	}
+func TestImagePullPolicyOfTheProvider(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, values{"create": values{"image_pull_policy": "Never", "retry_delay_seconds": 0}})
+	made := b.make(busybox)
+	same(t, "extensions", only(t, b.server).Request.Extensions, map[string]string{"imagePullPolicy": "Never", "opensandbox.extensions.image-pull-policy": "Never"})
+	// It is that of new sandboxes: what stands isn't replaced for it.
+	later := b.again(nil)
+	same(t, "what changes under another one", changed(made, later.plan(later.refresh(made), busybox)), nil)
 }
 
 func TestAccFromAPool(t *testing.T) {
