@@ -39,7 +39,9 @@ type call struct {
 	answer *Answer // nil: there was none
 	err    error   // why there is no usable one; nil where the status says it
 	unsent bool    // nothing was written
-	delay  time.Duration
+	// elsewhere: a redirect led to another path, and the answer is of what stands there.
+	elsewhere bool
+	delay     time.Duration
 }
 
 func (c *call) send(ctx context.Context) (*http.Response, error) {
@@ -88,6 +90,7 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 		c.unsent, c.err = true, err
 		return nil, err
 	}
+	c.elsewhere = req.URL.Path != c.to.Path
 	start := c.clock.Now()
 	resp, err := c.attempt(req)
 	c.err = err

@@ -32,8 +32,9 @@ type Error struct {
 	// Err is why there is no usable answer, or no further attempt: a network or context error, a garbled or overlong body, a refused redirect.
 	Err error
 
-	unsent bool // nothing was written to the service
-	redact func(string) string
+	unsent    bool // nothing was written to the service
+	elsewhere bool // the answer came from where a redirect led
+	redact    func(string) string
 }
 
 // failure makes an Error of where the call stands.
@@ -46,7 +47,7 @@ func (c *call) failure() *Error {
 		return e
 	}
 	header := c.answer.Header
-	e.Status = c.answer.Status
+	e.Status, e.elsewhere = c.answer.Status, c.elsewhere
 	e.RequestID = c.Redact(requestID(header))
 	e.RetryAfter = parseRetryAfter(header, c.clock.Now())
 	if e.Status >= 300 {
@@ -75,6 +76,9 @@ func (e *Error) Error() string {
 		parts = []string{"not sent"}
 	default:
 		parts = []string{"no answer"}
+	}
+	if e.elsewhere {
+		parts = append(parts, "after a redirect to another path")
 	}
 	if e.Err != nil {
 		parts = append(parts, e.shownCause())
@@ -116,10 +120,17 @@ func (e *Error) Open() bool {
 	return e.Status >= 500 && !turnedAway(e.Status, e.RetryAfter)
 }
 
-// IsGone reports whether the service said that the object does not exist, or no longer: 404 or 410.
+// Elsewhere reports whether the answer came from where a redirect led.
+func (e *Error) Elsewhere() bool { return e.elsewhere }
+
+// IsGone reports whether the service said that the object does not exist, or no longer: 404 or 410. After a redirect, that is said of something
+// else: a login page, a front page.
 func IsGone(err error) bool {
-	status := statusOf(err)
-	return status == http.StatusNotFound || status == http.StatusGone
+	var e *Error
+	if !errors.As(err, &e) || e.elsewhere {
+		return false
+	}
+	return e.Status == http.StatusNotFound || e.Status == http.StatusGone
 }
 
 // IsUnauthorized reports whether the service refused the credential: 401 or 403.

@@ -74,6 +74,8 @@ func (s Service) advice(err error) string {
 		return fmt.Sprintf("check that %s leads to the %s itself, not to a page of something before it. If it does, the answer breaks the service's contract: tell those who run it.", s.Address, s.Name)
 	case !errors.As(err, &failed):
 		return ""
+	case failed.Elsewhere():
+		return fmt.Sprintf("set %s to the address the service answers at itself.", s.Address)
 	case failed.Status == 401:
 		return fmt.Sprintf("check %s: the %s doesn't accept it.", s.Secret, s.Name)
 	case failed.Status == 403:

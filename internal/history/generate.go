@@ -59,7 +59,11 @@ func (g *generator) config() map[string]any {
 		}
 	}
 	if len(g.of.Bundles) > 0 && g.chance(12) {
-		maps.Copy(config, g.of.Bundles[g.rand.IntN(len(g.of.Bundles))])
+		for name, value := range g.of.Bundles[g.rand.IntN(len(g.of.Bundles))] {
+			if config[name] = value; value == nil {
+				delete(config, name)
+			}
+		}
 	}
 	return config
 }

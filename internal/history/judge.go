@@ -91,7 +91,7 @@ func (r *runner) explained(s Step, out core.Outcome) error {
 		return r.fail("the error of a destroy doesn't say that the object is still in the state")
 	}
 	for _, d := range out.Errors() {
-		if d.Attribute == "" && !whatToDo.MatchString(d.Detail) {
+		if d.Attribute == "" && !d.Terraforms && !whatToDo.MatchString(d.Detail) {
 			return r.fail("the error doesn't say what to do: %s", d.Detail)
 		}
 	}
@@ -106,7 +106,7 @@ func (r *runner) agree(s Step, out core.Outcome) error {
 		if r.object != nil && r.object.ID() == id {
 			continue
 		}
-		named := slices.ContainsFunc(out.Errors(), func(d core.Diagnostic) bool { return service.InDoubt(d.Detail, id) })
+		named := slices.ContainsFunc(out.Diagnostics, func(d core.Diagnostic) bool { return service.InDoubt(d.Detail, id) })
 		if !named {
 			r.tally.Lost++
 			return r.fail("%s stands, and the state doesn't know it (the state holds %s)", id, r.inState())

@@ -2,7 +2,6 @@ package subject
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -152,7 +151,7 @@ func (s *gpuvmService) Make() (string, map[string]any) {
 	}
 	var made struct{ ID string }
 	s.ask(http.MethodPost, "/v1/vms", body, &made)
-	_ = clock.System().Sleep(context.Background(), time.Minute) // it is imported once it runs
+	pass(time.Minute) // it is imported once it runs
 	return made.ID, config
 }
 
@@ -196,7 +195,7 @@ func (s *gpuvmService) Disturb(kind, id string) bool {
 	return false
 }
 
-func (s *gpuvmService) Settle() { _ = clock.System().Sleep(context.Background(), deleteDelay) }
+func (s *gpuvmService) Settle() { pass(deleteDelay) }
 
 // healed is the file whose presence lets every teardown succeed.
 const healed = "/healed"

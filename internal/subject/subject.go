@@ -29,7 +29,7 @@ type Type struct {
 	// the attribute's absence. Requires names what else has to be given along with it.
 	Values   map[string][]any
 	Requires map[string]map[string]any
-	Bundles  []map[string]any // what only makes sense, or only ends soon, together
+	Bundles  []map[string]any // what only makes sense, or only ends soon, together; nil leaves out
 	// Settings are what an attribute or block of the provider is given, by its name.
 	Settings map[string][]any
 	// Disturbances are what others do to an object, for Service.Disturb.
@@ -143,4 +143,4 @@ func (t *Type) Served(ctx context.Context) (*core.Schemas, error) {
 }
 
 // All are the types under test.
-func All() []*Type { return []*Type{GPUVMInstance} }
+func All() []*Type { return []*Type{GPUVMInstance, OpenSandboxSandbox} }

@@ -121,7 +121,7 @@ func (p *Provider) Import(ctx context.Context, typeName, id string) (*Object, *R
 	r.join(read)
 	if fresh == nil && !r.Failed() {
 		r.Diagnostics = append(r.Diagnostics, Diagnostic{
-			Error: true, Summary: "Cannot import non-existent remote object", Detail: "Terraform's own: the provider knows of no " + id + ".",
+			Error: true, Terraforms: true, Summary: "Cannot import non-existent remote object", Detail: "The provider knows of no " + id + ".",
 		})
 	}
 	if r.Failed() {

@@ -15,6 +15,7 @@ type Diagnostic struct {
 	Error           bool // else a warning
 	Summary, Detail string
 	Attribute       string // the path that it belongs to, or ""
+	Terraforms      bool   // it is Terraform's own, not the provider's
 }
 
 // Exposure is something that a provider handed over.

@@ -82,6 +82,9 @@ func (e *MalformedError) Error() string {
 	return e.Asked + ": the answer isn't what the OpenSandbox API describes: " + e.Reason
 }
 
+// Is says that it counts as an answer of another form.
+func (e *MalformedError) Is(target error) bool { return target == apiclient.ErrGarbled }
+
 // send does a request whose answer has no body worth reading.
 func (c *Client) send(ctx context.Context, method string, path ...string) error {
 	_, err := c.http.Do(ctx, apiclient.Request{Method: method, Path: path}, nil)
