@@ -56,7 +56,7 @@ func (g *GPUVM) Empty(*terraform.State) error {
 func (g *GPUVM) Posted() int {
 	count := 0
 	for _, request := range g.Faults().Requests() {
-		if request.Method == "POST" && request.Path == "/v1/vms" {
+		if request.Method == http.MethodPost && request.Path == "/v1/vms" {
 			count++
 		}
 	}

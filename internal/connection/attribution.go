@@ -1,12 +1,12 @@
 package connection
 
 import (
+	"regexp"
+
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-
-	"regexp"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/attribution"
 )

@@ -115,7 +115,7 @@ func isEmpty(v tftypes.Value) bool {
 
 // Keep plans the named computed attributes as they stand in the state, whatever else changes. The framework's
 // UseStateForUnknown leaves a null in state unknown; what can't change stays null here.
-func (c Change) Keep(ctx context.Context, resp *resource.ModifyPlanResponse, names ...string) {
+func (c Change) Keep(_ context.Context, resp *resource.ModifyPlanResponse, names ...string) {
 	kept, err := tftypes.Transform(resp.Plan.Raw, func(at *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
 		steps := at.Steps()
 		if len(steps) != 1 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,35 +73,28 @@ func TestExactlyOnceCreateUnderMixedFaults(t *testing.T) {
 	for _, title := range sortedKeys(createFaults) {
 		kinds = append(kinds, createFaults[title])
 	}
-	made, refused := make(chan bool, histories), 0
-	t.Run("histories", func(t *testing.T) {
-		for seed := range uint64(histories) {
-			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-				t.Parallel()
-				random := rand.New(rand.NewPCG(seed, 1))
-				b := newBench(t, nil, func(o *fake.Options) { o.ListLag = time.Duration(random.IntN(4)) * time.Second })
-				for range 1 + random.IntN(5) {
-					fault := kinds[random.IntN(len(kinds))]
-					fault.Skip, fault.Times = random.IntN(2), 1+random.IntN(2)
-					b.server.Faults().Order(fault)
-				}
-				object, diagnostics := b.Apply(t.Context(), b.plan(acctest.Object{}, busybox))
-				b.server.Faults().Clear()
-				b.checkOnce(object, acctest.Text(diagnostics))
-				made <- object.Exists()
-				if object.Exists() {
-					b.destroy(object)
-				}
-			})
-		}
-	})
-	close(made)
-	for was := range made {
-		if !was {
-			refused++
-		}
+	var refused atomic.Int64
+	t.Cleanup(func() { t.Logf("%d histories, %d of which made no sandbox", histories, refused.Load()) })
+	for seed := range uint64(histories) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(seed, 1))
+			b := newBench(t, nil, func(o *fake.Options) { o.ListLag = time.Duration(random.IntN(4)) * time.Second })
+			for range 1 + random.IntN(5) {
+				fault := kinds[random.IntN(len(kinds))]
+				fault.Skip, fault.Times = random.IntN(2), 1+random.IntN(2)
+				b.server.Faults().Order(fault)
+			}
+			object, diagnostics := b.Apply(t.Context(), b.plan(acctest.Object{}, busybox))
+			b.server.Faults().Clear()
+			b.checkOnce(object, acctest.Text(diagnostics))
+			if object.Exists() {
+				b.destroy(object)
+			} else {
+				refused.Add(1)
+			}
+		})
 	}
-	t.Logf("%d histories, %d of which made no sandbox", histories, refused)
 }
 
 // Where nothing can be found out, the error names the key to look for.
