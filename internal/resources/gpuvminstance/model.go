@@ -122,5 +122,8 @@ func (m *model) drifted(ctx context.Context, stamp labels.Stamp, own []string, l
 // stamp is what drift is later judged against.
 func (m *model) stamp(answered map[string]string) (stamp labels.Stamp, own []string) {
 	sent, _ := labels.FromMap(m.EffectiveLabels)
-	return labels.Stamp{Sent: sent, Answered: answered}, slices.Collect(maps.Keys(m.Labels.Elements()))
+	return labels.Stamp{Sent: sent, Answered: answered}, m.ownLabels()
 }
+
+// ownLabels are the keys of the object's own labels.
+func (m *model) ownLabels() []string { return slices.Sorted(maps.Keys(m.Labels.Elements())) }

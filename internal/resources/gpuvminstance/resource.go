@@ -135,6 +135,9 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	}
 	if awaitsAdoption(ctx, req.Private, state) {
 		r.adopt(ctx, &planned, resp)
+	} else {
+		// Labels that somebody removed and the user then gave up are nobody's any more.
+		private.Set(ctx, resp.Private, private.OwnLabels, planned.ownLabels(), &resp.Diagnostics)
 	}
 	if resp.Diagnostics.HasError() {
 		return
