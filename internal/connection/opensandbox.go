@@ -38,7 +38,7 @@ type OpenSandbox struct {
 	sandbox.Manner
 	DefaultMetadata types.Map
 	ServerProxy     bool               // whether sandboxes are reached through the server
-	Ephemerals      *stillopen.Objects // those that are open
+	Ephemerals      *stillopen.Objects // those that are open; the provider sets it
 	Clock           clock.Clock        // by which plans tell how much is left until an expiry
 
 	attribution      attribution.Settings
@@ -60,7 +60,7 @@ const (
 // default and no environment variable stands in for it.
 func NewOpenSandbox(ctx context.Context, model OpenSandboxModel, userAgent string, diags *diag.Diagnostics) *OpenSandbox {
 	c := &OpenSandbox{
-		DefaultMetadata: model.DefaultMetadata, ServerProxy: model.UseServerProxy.ValueBool(), Ephemerals: &stillopen.Objects{},
+		DefaultMetadata: model.DefaultMetadata, ServerProxy: model.UseServerProxy.ValueBool(),
 		Clock: clock.System(), unknown: model.unknownSettings(),
 	}
 	c.attribution, c.attributionKnown = model.Attribution.settings(DefaultAttributionPrefix)

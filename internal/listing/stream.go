@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -55,4 +56,11 @@ func (k Kind[T]) result(ctx context.Context, req list.ListRequest, object T) lis
 		k.Resource(ctx, object, &result)
 	}
 	return result
+}
+
+// Fill gives attributes of the whole resource their values; all others are null.
+func Fill(ctx context.Context, result *list.ListResult, values map[string]attr.Value) {
+	for name, value := range values {
+		result.Diagnostics.Append(result.Resource.SetAttribute(ctx, path.Root(name), value)...)
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -17,20 +19,39 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/actions/opensandboxpause"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/actions/opensandboxrenew"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/connection"
+	dataopensandboxendpoint "github.com/agentenv/terraform-provider-gpuvm/internal/datasources/opensandboxendpoint"
+	dataopensandboxpool "github.com/agentenv/terraform-provider-gpuvm/internal/datasources/opensandboxpool"
 	dataopensandboxsandbox "github.com/agentenv/terraform-provider-gpuvm/internal/datasources/opensandboxsandbox"
+	dataopensandboxsandboxes "github.com/agentenv/terraform-provider-gpuvm/internal/datasources/opensandboxsandboxes"
+	dataopensandboxsnapshot "github.com/agentenv/terraform-provider-gpuvm/internal/datasources/opensandboxsnapshot"
+	dataopensandboxsnapshots "github.com/agentenv/terraform-provider-gpuvm/internal/datasources/opensandboxsnapshots"
+	ephemeralopensandboxendpoint "github.com/agentenv/terraform-provider-gpuvm/internal/ephemerals/opensandboxendpoint"
+	ephemeralopensandboxsandbox "github.com/agentenv/terraform-provider-gpuvm/internal/ephemerals/opensandboxsandbox"
+	listopensandboxsandbox "github.com/agentenv/terraform-provider-gpuvm/internal/lists/opensandboxsandbox"
+	listopensandboxsnapshot "github.com/agentenv/terraform-provider-gpuvm/internal/lists/opensandboxsnapshot"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/metadata"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/resources/opensandboxexec"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/resources/opensandboxfile"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/resources/opensandboxpool"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/resources/opensandboxsandbox"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/resources/opensandboxsnapshot"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/stillopen"
 )
 
-var _ provider.ProviderWithActions = &opensandbox{}
+var (
+	_ provider.ProviderWithActions            = &opensandbox{}
+	_ provider.ProviderWithEphemeralResources = &opensandbox{}
+	_ provider.ProviderWithListResources      = &opensandbox{}
+)
 
-type opensandbox struct{ version string }
+type opensandbox struct {
+	version    string
+	ephemerals stillopen.Objects
+}
 
 // OpenSandbox gives the provider "opensandbox" of the given version.
 func OpenSandbox(version string) func() provider.Provider {
-	return func() provider.Provider { return &opensandbox{version} }
+	return func() provider.Provider { return &opensandbox{version: version} }
 }
 
 func (p *opensandbox) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
@@ -80,16 +101,22 @@ func (p *opensandbox) Configure(ctx context.Context, req provider.ConfigureReque
 	}
 	agent := connection.UserAgent("terraform-provider-opensandbox", p.version, req.TerraformVersion)
 	service := connection.NewOpenSandbox(ctx, model, agent, &resp.Diagnostics)
+	service.Ephemerals = &p.ephemerals
 	resp.ResourceData, resp.DataSourceData = service, service
 	resp.ActionData, resp.EphemeralResourceData, resp.ListResourceData = service, service, service
 }
 
 func (p *opensandbox) Resources(context.Context) []func() resource.Resource {
-	return []func() resource.Resource{opensandboxsandbox.New, opensandboxfile.New, opensandboxexec.New}
+	return []func() resource.Resource{
+		opensandboxsandbox.New, opensandboxsnapshot.New, opensandboxpool.New, opensandboxfile.New, opensandboxexec.New,
+	}
 }
 
 func (p *opensandbox) DataSources(context.Context) []func() datasource.DataSource {
-	return []func() datasource.DataSource{dataopensandboxsandbox.New}
+	return []func() datasource.DataSource{
+		dataopensandboxsandbox.New, dataopensandboxsandboxes.New, dataopensandboxsnapshot.New, dataopensandboxsnapshots.New,
+		dataopensandboxpool.New, dataopensandboxendpoint.New,
+	}
 }
 
 func (p *opensandbox) Actions(context.Context) []func() action.Action {
@@ -97,3 +124,15 @@ func (p *opensandbox) Actions(context.Context) []func() action.Action {
 		actionopensandboxexec.New, opensandboxpause.NewPause, opensandboxpause.NewResume, opensandboxrenew.New,
 	}
 }
+
+func (p *opensandbox) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
+	return []func() ephemeral.EphemeralResource{ephemeralopensandboxsandbox.New, ephemeralopensandboxendpoint.New}
+}
+
+func (p *opensandbox) ListResources(context.Context) []func() list.ListResource {
+	return []func() list.ListResource{listopensandboxsandbox.New, listopensandboxsnapshot.New}
+}
+
+// Close deletes the sandboxes of ephemeral resources that Terraform left open. Nobody can be told any more of one that
+// stays; it ends with its time to live.
+func (p *opensandbox) Close(ctx context.Context) { _ = p.ephemerals.CloseAll(ctx) }

@@ -55,7 +55,8 @@ func (e *Ephemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *e
 		MarkdownDescription: "Where a port of a sandbox is reached, with the headers that have to go with every request to it. Nothing of it stands in a state or plan, so this is the place for secure access and for signed URLs.",
 		Attributes: map[string]schema.Attribute{
 			"sandbox_id": schema.StringAttribute{
-				MarkdownDescription: endpoint.SandboxIDText, Required: true,
+				MarkdownDescription: endpoint.SandboxIDText + " Where it is null or absent, as that of an ephemeral sandbox is in a plan that doesn't open it, nothing is looked up and all that would be told is null.",
+				Optional:            true,
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"port": schema.Int64Attribute{
@@ -90,6 +91,11 @@ func (e *Ephemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *e
 	var result model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &result)...)
 	if resp.Diagnostics.HasError() {
+		return
+	}
+	if result.SandboxID.IsNull() {
+		result.URL, result.Headers = types.StringNull(), types.MapNull(types.StringType)
+		resp.Diagnostics.Append(resp.Result.Set(ctx, result)...)
 		return
 	}
 	var expires time.Time
