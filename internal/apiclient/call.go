@@ -15,14 +15,17 @@ import (
 // it; one that doesn't fit is an *Error that wraps ErrGarbled. The Answer comes along with an *Error where there was one.
 func (c *Client) Do(ctx context.Context, r Request, out any) (*Answer, error) {
 	call := &call{Client: c, request: r, out: out}
-	_, err := call.send(ctx)
+	err := call.send(ctx)
 	return call.answer, err
 }
 
 // Stream sends the request and hands over the open answer; the caller closes its Body. Errors and retries are those of Do, up to the header.
 func (c *Client) Stream(ctx context.Context, r Request) (*http.Response, error) {
 	call := &call{Client: c, request: r, stream: true}
-	return call.send(ctx)
+	if err := call.send(ctx); err != nil {
+		return nil, err
+	}
+	return call.opened, nil
 }
 
 // call is one Do or Stream. go-retryablehttp repeats its attempts, for which it is the http.RoundTripper: what an attempt came to stands here
@@ -35,6 +38,7 @@ type call struct {
 
 	to       *url.URL
 	attempts int
+	opened   *http.Response // for Stream: the answer, its body unread
 	// Of the last attempt:
 	answer *Answer // nil: there was none
 	err    error   // why there is no usable one; nil where the status says it
@@ -44,22 +48,22 @@ type call struct {
 	delay     time.Duration
 }
 
-func (c *call) send(ctx context.Context) (*http.Response, error) {
+func (c *call) send(ctx context.Context) error {
 	req, err := c.prepare(ctx)
 	if err != nil {
 		c.unsent, c.err = true, &final{err: err}
-		return nil, c.failure()
+		return c.failure()
 	}
 	repeater := &retryablehttp.Client{
 		HTTPClient:     &http.Client{Transport: c, CheckRedirect: checkRedirect},
 		RetryMax:       c.retry.max,
-		CheckRetry:     c.checkRetry,
+		CheckRetry:     func(ctx context.Context, _ *http.Response, _ error) (bool, error) { return c.again(ctx), nil },
 		Backoff:        func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 }, // PrepareRetry waits
 		PrepareRetry:   func(*http.Request) error { return c.clock.Sleep(ctx, c.delay) },
 		RequestLogHook: func(_ retryablehttp.Logger, _ *http.Request, n int) { c.attempts = n + 1 },
 		ErrorHandler:   retryablehttp.PassthroughErrorHandler,
 	}
-	resp, err := repeater.Do(req)
+	c.opened, err = repeater.Do(req) //nolint:bodyclose // Stream's caller closes it, Do's has been read to its end and closed
 	switch {
 	case err != nil && ctx.Err() != nil: // also where only the wait for the next attempt was cut short
 		c.err = endOf(ctx)
@@ -69,9 +73,9 @@ func (c *call) send(ctx context.Context) (*http.Response, error) {
 		c.err = refusedRedirect(c.request.Method, c.to, c.answer.Header.Get("Location"))
 	}
 	if c.err != nil || c.answer.Status >= 300 {
-		return nil, c.failure()
+		return c.failure()
 	}
-	return resp, nil
+	return nil
 }
 
 func (c *call) prepare(ctx context.Context) (*retryablehttp.Request, error) {
@@ -109,17 +113,16 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// checkRetry is go-retryablehttp's question after each attempt. It never answers with an error: what there is to say stands in c.
-func (c *call) checkRetry(ctx context.Context, _ *http.Response, err error) (bool, error) {
-	ownFailure := err != nil && c.err == nil // of http.Client: no attempt failed
-	if ctx.Err() != nil || ownFailure || c.attempts > c.retry.max || !c.repeatable() {
-		return false, nil
+// again decides on another attempt, and notes in c.err where there is none only because it would come too late.
+func (c *call) again(ctx context.Context) bool {
+	if ctx.Err() != nil || c.attempts > c.retry.max || !c.repeatable() {
+		return false
 	}
-	if late := outlasts(ctx, c.delay); late != nil {
+	late := outlasts(ctx, c.delay)
+	if late != nil {
 		c.err = errors.Join(c.err, late)
-		return false, nil
 	}
-	return true, nil
+	return late == nil
 }
 
 func (c *call) repeatable() bool {

@@ -73,7 +73,7 @@ const maxRetryAfter = 1 << 31
 func parseRetryAfter(header http.Header, now time.Time) time.Duration {
 	value := strings.TrimSpace(header.Get("Retry-After"))
 	if value != "" && strings.Trim(value, "0123456789") == "" {
-		seconds, err := strconv.ParseUint(value, 10, 64)
+		seconds, err := strconv.ParseInt(value, 10, 64)
 		if err != nil || seconds > maxRetryAfter {
 			seconds = maxRetryAfter
 		}
@@ -96,7 +96,7 @@ func (e *lateError) Error() string {
 	return "the next attempt would come in " + e.wait.Round(time.Millisecond).String() + ", after the deadline of this operation"
 }
 
-// outlasts gives a *lateError where a wait would end after the context does: better to say so at once than at the deadline. (A context's
+// outlasts gives an error where a wait would end after the context does: better to say so at once than at the deadline. (A context's
 // deadline is one of the system's clock, whatever clock the waits are on.)
 func outlasts(ctx context.Context, wait time.Duration) error {
 	deadline, bounded := ctx.Deadline()

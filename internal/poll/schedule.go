@@ -8,9 +8,9 @@ import (
 )
 
 // The schedule. Whoever is to notice an end, whenever it comes, at most max(0.3 s, 5 % of the time waited) late can't let more than that pass
-// between two checks: 20 checks in the first 6 s, 25 more up to 20 s, where a poll each 2 s makes 11. So a wait of which nothing is known pays
-// for its promptness. One whose kind is known to take long needs few checks before the end is due: that is what Memory is for. (One that then ends sooner than nine tenths of the
-// shortest remembered is noticed up to 3 s late, once: it is the shortest from then on.)
+// between two checks: 20 checks in the first 6 s and 25 more up to 20 s, where a poll each 2 s makes 11. So a wait of which nothing is known
+// pays for its promptness. One whose kind is known to take long needs few checks before the end is due: that is what Memory is for. (One that
+// then ends sooner than nine tenths of the shortest remembered is noticed up to 3 s late, once: it is the shortest from then on.)
 const (
 	promptness = 20 // the delay is a 20th of the time waited: 5 %
 	promptEnd  = 300 * time.Millisecond
@@ -58,8 +58,8 @@ func (m *Memory) note(kind string, took time.Duration) {
 	if m.took == nil {
 		m.took = map[string][]time.Duration{}
 	}
-	all := append(m.took[kind], took)
-	m.took[kind] = all[max(0, len(all)-remembered):]
+	m.took[kind] = append(m.took[kind], took)
+	m.took[kind] = m.took[kind][max(0, len(m.took[kind])-remembered):]
 }
 
 // shortest is 0 where no wait of the kind is remembered.
