@@ -197,28 +197,6 @@ func TestAccWhatChangesInPlaceRunsNothing(t *testing.T) {
 	})
 }
 
-func TestAccWhatReplaces(t *testing.T) {
-	for title, lines := range map[string][]string{
-		"script":          {instance, `script = "echo other"`},
-		"argv for script": {instance, `argv = ["true"]`},
-		"triggers":        {instance, `script = "true"`, `triggers = { version = "2" }`},
-	} {
-		t.Run(title, func(t *testing.T) {
-			service := acctest.NewGPUVM(t)
-			acctest.Run(t, resource.TestCase{
-				CheckDestroy: service.Empty,
-				Steps: []resource.TestStep{
-					{Config: execution(service, instance, `script = "true"`)},
-					{Config: execution(service, lines...), ConfigPlanChecks: action(plancheck.ResourceActionDestroyBeforeCreate)},
-				},
-			})
-			if got := execs(service); len(got) != 2 {
-				t.Errorf("sent %s", got)
-			}
-		})
-	}
-}
-
 func TestAccRunsAgainInAnotherMachine(t *testing.T) {
 	service := acctest.NewGPUVM(t)
 	config := execution(service, instance, `argv = ["true"]`)
@@ -308,69 +286,32 @@ func TestAccOpenOutcomeIsNeverRepeated(t *testing.T) {
 }
 
 func TestAccUnknownCommandRunsAtApply(t *testing.T) {
-	for title, test := range map[string]struct {
-		line string
-		says string // of the error; "" where it runs
-	}{
-		"argv":         {`argv = ["echo", terraform_data.late.output]`, ""},
-		"whole argv":   {`argv = terraform_data.words.output`, ""},
-		"script":       {`script = terraform_data.late.output`, ""},
-		"triggers":     {"argv = [\"true\"]\n triggers = { version = terraform_data.late.output }", ""},
-		"codes":        {"argv = [\"true\"]\n expected_exit_codes = terraform_data.codes.output", ""},
-		"empty script": {`script = terraform_data.empty.output`, "Script is empty"},
-		"null script":  {`script = terraform_data.null.output`, "here is neither"},
-		"both":         {"argv = [\"true\"]\n script = terraform_data.late.output", "here are both"},
-		"one null":     {"argv = [\"true\"]\n script = terraform_data.null.output", ""},
-	} {
-		t.Run(title, func(t *testing.T) {
-			service := acctest.NewGPUVM(t)
-			config := execution(service, instance, test.line) + `
+	service := acctest.NewGPUVM(t)
+	late := `
 resource "terraform_data" "late" {
-  input = "true"
-}
-resource "terraform_data" "words" {
-  input = ["echo", "a"]
-}
-resource "terraform_data" "codes" {
-  input = [0, 1]
-}
-resource "terraform_data" "empty" {
-  input = ""
-}
-resource "terraform_data" "null" {
+  input = { argv = ["echo", "a"], script = null, codes = [0, 1], version = "1" }
 }
 `
-			step := resource.TestStep{Config: config}
-			if test.says != "" {
-				step.ExpectError = said(test.says)
-			}
-			acctest.Run(t, resource.TestCase{CheckDestroy: service.Empty, Steps: []resource.TestStep{step}})
-		})
-	}
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{
+			{
+				Config: execution(service, instance, `argv = terraform_data.late.output.argv`, `script = terraform_data.late.output.script`,
+					`expected_exit_codes = terraform_data.late.output.codes`, `triggers = { version = terraform_data.late.output.version }`) + late,
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(name, tfjsonpath.New("stdout"), knownvalue.StringExact("a\n")),
+				},
+			},
+			{
+				Config: execution(service, instance, `script = terraform_data.later.output`) + late + `
+resource "terraform_data" "later" {
+  input = ""
 }
-
-func TestAccBadInputIsRefusedBeforeAnythingIsSent(t *testing.T) {
-	for title, test := range map[string]struct {
-		lines []string
-		says  string
-	}{
-		"no command":      {[]string{`instance_id = "vm-1"`}, "here is neither"},
-		"two commands":    {[]string{`instance_id = "vm-1"`, `argv = ["ls"]`, `script = "ls"`}, "here are both"},
-		"empty instance":  {[]string{`instance_id = ""`, `argv = ["ls"]`}, "at least 1"},
-		"no code":         {[]string{`instance_id = "vm-1"`, `argv = ["ls"]`, `expected_exit_codes = []`}, "no command could ever succeed"},
-		"code out of 255": {[]string{`instance_id = "vm-1"`, `argv = ["ls"]`, `expected_exit_codes = [300]`}, "300 is not from -255 to 255"},
-		"null code":       {[]string{`instance_id = "vm-1"`, `argv = ["ls"]`, `expected_exit_codes = [null]`}, "element is null"},
-		"dots":            {[]string{`instance_id = ".."`, `argv = ["ls"]`}, "Command was not run to its end in .."},
-	} {
-		t.Run(title, func(t *testing.T) {
-			service := acctest.NewGPUVM(t)
-			config := strings.Replace(execution(service, test.lines...), "resource \"gpuvm_instance\" \"client\" {\n  image = \"client\"\n}\n", "", 1)
-			acctest.Run(t, resource.TestCase{Steps: []resource.TestStep{{Config: config, ExpectError: said(test.says)}}})
-			if sent := service.Faults().Total(); sent != 0 {
-				t.Errorf("%d requests were sent", sent)
-			}
-		})
-	}
+`,
+				ExpectError: said("Script is empty"),
+			},
+		},
+	})
 }
 
 func TestAccCantBeImported(t *testing.T) {

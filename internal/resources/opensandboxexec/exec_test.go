@@ -126,31 +126,6 @@ func TestAccUnexpectedExitCodeIsRunAgainByTheNextApply(t *testing.T) {
 	})
 }
 
-func TestAccExitCodes(t *testing.T) {
-	for title, test := range map[string]struct {
-		lines []string
-		code  int64
-		says  string // of the error; "" where it is expected
-	}{
-		"three":           {[]string{`script = "exit 3"`, `expected_exit_codes = [3]`}, 3, ""},
-		"killed in time":  {[]string{`script = "sleep 600"`, `timeout_seconds = 1`, `expected_exit_codes = [-1]`}, -1, ""},
-		"not in time":     {[]string{`script = "sleep 600"`, `timeout_seconds = 1`}, 0, "Script failed (exit -1)"},
-		"no such program": {[]string{`argv = ["no-such-program"]`, `expected_exit_codes = [127]`}, 127, ""},
-		"never started":   {[]string{`argv = ["true"]`, `cwd = "/no/such/folder"`}, 0, "Command"},
-	} {
-		t.Run(title, func(t *testing.T) {
-			server := acctest.NewOpenSandbox(t)
-			step := resource.TestStep{Config: execution(server, append(test.lines, box)...)}
-			if test.says != "" {
-				step.ExpectError = said(test.says)
-			} else {
-				step.ConfigStateChecks = []statecheck.StateCheck{known("exit_code", knownvalue.Int64Exact(test.code))}
-			}
-			acctest.Run(t, resource.TestCase{CheckDestroy: server.Empty, Steps: []resource.TestStep{step}})
-		})
-	}
-}
-
 func TestAccWhatChangesInPlaceRunsNothing(t *testing.T) {
 	server := acctest.NewOpenSandbox(t)
 	acctest.Run(t, resource.TestCase{
@@ -169,31 +144,6 @@ func TestAccWhatChangesInPlaceRunsNothing(t *testing.T) {
 			},
 		},
 	})
-}
-
-func TestAccWhatReplaces(t *testing.T) {
-	for title, line := range map[string]string{
-		"script": `script = "echo other"`, "argv for script": `argv = ["true"]`, "triggers": `triggers = { version = "2" }`,
-		"user": `user = "root"`, "cwd": `cwd = "/tmp"`, "env": `env = { A = "b" }`,
-	} {
-		t.Run(title, func(t *testing.T) {
-			server := acctest.NewOpenSandbox(t)
-			lines := []string{box, line}
-			if !strings.Contains(title, "script") {
-				lines = append(lines, `script = "true"`)
-			}
-			acctest.Run(t, resource.TestCase{
-				CheckDestroy: server.Empty,
-				Steps: []resource.TestStep{
-					{Config: execution(server, box, `script = "true"`)},
-					{Config: execution(server, lines...), ConfigPlanChecks: action(plancheck.ResourceActionDestroyBeforeCreate)},
-				},
-			})
-			if got := commands(server); len(got) != 2 {
-				t.Errorf("sent %s", got)
-			}
-		})
-	}
 }
 
 func TestAccSandboxGoneDropsTheExecution(t *testing.T) {
@@ -263,29 +213,4 @@ resource "terraform_data" "late" {
 			ConfigStateChecks: []statecheck.StateCheck{known("stdout", knownvalue.StringExact("/tmp\nb\n"))},
 		}},
 	})
-}
-
-func TestAccBadInputIsRefusedBeforeAnythingIsSent(t *testing.T) {
-	for title, test := range map[string]struct {
-		lines []string
-		says  string
-	}{
-		"no command":      {nil, "here is neither"},
-		"two commands":    {[]string{`argv = ["ls"]`, `script = "ls"`}, "here are both"},
-		"odd user":        {[]string{`argv = ["ls"]`, `user = "a b"`}, "neither a uid nor a user name"},
-		"odd variable":    {[]string{`argv = ["ls"]`, `env = { "A=B" = "x" }`}, "holds an equals sign"},
-		"null variable":   {[]string{`argv = ["ls"]`, `env_wo = { A = null }`}, "Variable is null"},
-		"no time":         {[]string{`argv = ["ls"]`, `timeout_seconds = 0`}, "at least 1"},
-		"no time at all":  {[]string{`argv = ["ls"]`, `timeouts {`, `create = "0s"`, `}`}, "must be more than 0"},
-		"code out of 255": {[]string{`argv = ["ls"]`, `expected_exit_codes = [-300]`}, "-300 is not from -255 to 255"},
-	} {
-		t.Run(title, func(t *testing.T) {
-			server := acctest.NewOpenSandbox(t)
-			config := server.Provider() + "resource \"opensandbox_exec\" \"setup\" {\n sandbox_id = \"sb-1\"\n" + strings.Join(test.lines, "\n") + "\n}\n"
-			acctest.Run(t, resource.TestCase{Steps: []resource.TestStep{{Config: config, ExpectError: said(test.says)}}})
-			if sent := server.Faults().Total(); sent != 0 {
-				t.Errorf("%d requests were sent", sent)
-			}
-		})
-	}
 }

