@@ -224,3 +224,12 @@ func TestTheTokenIsToldNowhere(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+func TestExampleCanBePlanned(t *testing.T) {
+	t.Parallel()
+	_, protocol, _ := world(t)
+	example, config := acctest.ActionExample(t, "gpuvm/actions/gpuvm_exec/action.tf")
+	if diagnostics := protocol.Plan(t.Context(), example, config); example != action || len(diagnostics) > 0 {
+		t.Errorf("%s: %s", example, acctest.Text(diagnostics))
+	}
+}

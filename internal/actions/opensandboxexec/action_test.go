@@ -206,3 +206,12 @@ func TestWhatCantBeMeantIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestExampleCanBePlanned(t *testing.T) {
+	t.Parallel()
+	_, protocol, _ := world(t)
+	example, config := acctest.ActionExample(t, "opensandbox/actions/opensandbox_exec/action.tf")
+	if diagnostics := protocol.Plan(t.Context(), example, config); example != action || len(diagnostics) > 0 {
+		t.Errorf("%s: %s", example, acctest.Text(diagnostics))
+	}
+}

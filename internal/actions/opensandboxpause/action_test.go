@@ -112,3 +112,14 @@ func TestUnknownAndEmptyIDs(t *testing.T) {
 		}
 	}
 }
+
+func TestExamplesCanBePlanned(t *testing.T) {
+	t.Parallel()
+	_, protocol, _ := world(t)
+	for _, action := range []string{pause, resume} {
+		example, config := acctest.ActionExample(t, "opensandbox/actions/"+action+"/action.tf")
+		if diagnostics := protocol.Plan(t.Context(), example, config); example != action || len(diagnostics) > 0 {
+			t.Errorf("%s: %s", example, acctest.Text(diagnostics))
+		}
+	}
+}

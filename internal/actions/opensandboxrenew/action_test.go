@@ -90,3 +90,12 @@ func TestBadAndUnknownInput(t *testing.T) {
 		t.Errorf("%d requests were sent", sent)
 	}
 }
+
+func TestExampleCanBePlanned(t *testing.T) {
+	t.Parallel()
+	_, protocol, _ := world(t, "600")
+	example, config := acctest.ActionExample(t, "opensandbox/actions/opensandbox_renew/action.tf")
+	if diagnostics := protocol.Plan(t.Context(), example, config); example != action || len(diagnostics) > 0 {
+		t.Errorf("%s: %s", example, acctest.Text(diagnostics))
+	}
+}

@@ -324,3 +324,15 @@ func TestAccCantBeImported(t *testing.T) {
 		},
 	})
 }
+
+func TestAccExample(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	example := acctest.Example(t, "gpuvm/resources/gpuvm_exec/resource.tf", service.Provider())
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{
+			{Config: example},
+			{Config: example, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
+		},
+	})
+}

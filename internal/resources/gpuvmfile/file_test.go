@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-testing/config"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
@@ -333,6 +334,21 @@ resource "terraform_data" "gone" {
 `,
 				ExpectError: said("no such file"),
 			},
+		},
+	})
+}
+
+// secret is the variable of the example.
+var secret = config.Variables{"api_key": config.StringVariable("correct-horse-battery-staple")}
+
+func TestAccExample(t *testing.T) {
+	service := acctest.NewGPUVM(t)
+	example := acctest.Example(t, "gpuvm/resources/gpuvm_file/resource.tf", service.Provider())
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: service.Empty,
+		Steps: []resource.TestStep{
+			{Config: example, ConfigVariables: secret},
+			{Config: example, ConfigVariables: secret, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
 		},
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-testing/config"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
@@ -212,5 +213,20 @@ resource "terraform_data" "late" {
 `,
 			ConfigStateChecks: []statecheck.StateCheck{known("stdout", knownvalue.StringExact("/tmp\nb\n"))},
 		}},
+	})
+}
+
+// secret is the variable of the example.
+var secret = config.Variables{"api_key": config.StringVariable("correct-horse-battery-staple")}
+
+func TestAccExample(t *testing.T) {
+	server := acctest.NewOpenSandbox(t)
+	example := acctest.Example(t, "opensandbox/resources/opensandbox_exec/resource.tf", server.Provider())
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: server.Empty,
+		Steps: []resource.TestStep{
+			{Config: example, ConfigVariables: secret},
+			{Config: example, ConfigVariables: secret, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
+		},
 	})
 }

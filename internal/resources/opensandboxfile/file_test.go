@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-testing/config"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
@@ -369,5 +370,20 @@ resource "terraform_data" "late" {
 `,
 			Check: holds(server, "hello\n", 0o640),
 		}},
+	})
+}
+
+// secret is the variable of the example.
+var secret = config.Variables{"api_key": config.StringVariable("correct-horse-battery-staple")}
+
+func TestAccExample(t *testing.T) {
+	server := acctest.NewOpenSandbox(t)
+	example := acctest.Example(t, "opensandbox/resources/opensandbox_file/resource.tf", server.Provider())
+	acctest.Run(t, resource.TestCase{
+		CheckDestroy: server.Empty,
+		Steps: []resource.TestStep{
+			{Config: example, ConfigVariables: secret},
+			{Config: example, ConfigVariables: secret, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
+		},
 	})
 }
