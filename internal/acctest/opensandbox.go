@@ -65,6 +65,17 @@ func (o *OpenSandbox) Empty(*terraform.State) error {
 	return nil
 }
 
+// EmptyOfAll is a destroy check: the server holds no sandbox, snapshot or pool.
+func (o *OpenSandbox) EmptyOfAll(state *terraform.State) error {
+	if all := o.Snapshots(); len(all) > 0 {
+		return fmt.Errorf("the server still holds %d snapshot(s), the first is %s", len(all), all[0].ID)
+	}
+	if all := o.Pools(); len(all) > 0 {
+		return fmt.Errorf("the server still holds %d pool(s), the first is %s", len(all), all[0].Name)
+	}
+	return o.Empty(state)
+}
+
 // Asked counts the requests of a method whose path, without the API's prefix and with {id} for a sandbox's id, is the given
 // one.
 func (o *OpenSandbox) Asked(method, path string) int {
@@ -119,16 +130,24 @@ func OpenSandboxAt(c clock.Clock) map[string]func() (tfprotov6.ProviderServer, e
 
 // OpenSandboxClocked is the provider that goes by the given clock: its plans, waits and retries.
 func OpenSandboxClocked(c clock.Clock) provider.Provider {
-	return clocked{providers.OpenSandbox("test")(), c}
+	return clocked{providers.OpenSandbox("test")().(every), c}
+}
+
+// every kind of type that the provider serves.
+type every interface {
+	provider.ProviderWithActions
+	provider.ProviderWithEphemeralResources
+	provider.ProviderWithListResources
+	Close(ctx context.Context)
 }
 
 type clocked struct {
-	provider.Provider
+	every
 	clock clock.Clock
 }
 
 func (p clocked) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
-	p.Provider.Configure(ctx, req, resp)
+	p.every.Configure(ctx, req, resp)
 	if service, ok := resp.ResourceData.(*connection.OpenSandbox); ok {
 		service.UseClock(p.clock)
 	}
