@@ -53,6 +53,7 @@ func baseFiles() map[string]*node {
 	}
 	for _, name := range []string{"echo", "printf", "test", "[", "true", "false"} {
 		file("/usr/bin/"+name, 0o755, stub)
+		file("/bin/"+name, 0o755, stub)
 	}
 	return files
 }

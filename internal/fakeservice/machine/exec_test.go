@@ -24,6 +24,9 @@ func TestPlainCommands(t *testing.T) {
 		{[]string{"echo", "$HOME", "a  b", "*"}, 0, "$HOME a  b *\n", ""}, // no shell looks at the words
 		{[]string{"printf", "opensandbox-ready"}, 0, "opensandbox-ready", ""},
 		{[]string{"/bin/uname", "-n"}, 0, "vm-1\n", ""},
+		{[]string{"/bin/echo", "$HOME", "a  b"}, 0, "$HOME a  b\n", ""},
+		{[]string{"sh", "-c", "exec echo replaced; echo not"}, 0, "replaced\n", ""},
+		{[]string{"sh", "-c", "/usr/bin/false || /bin/printf '%s' again"}, 0, "again", ""},
 		{[]string{"cd", "/"}, 127, "", "cd: command not found\n"}, // the shell's own can't be started alone
 		{[]string{"export", "A=b"}, 127, "", "export: command not found\n"},
 		{[]string{"none", "x"}, 127, "", "sh: none: command not found\n"},

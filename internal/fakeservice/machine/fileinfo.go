@@ -3,6 +3,7 @@ package machine
 import (
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -31,6 +32,20 @@ func (f *filesystem) stat(name string, follow bool) (info, error) {
 		return info{}, err
 	}
 	return info{path.Base(clean(name)), n}, nil
+}
+
+func (f *filesystem) lstat(name string) (File, error) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	_, n, err := f.lookup("lstat", name, false)
+	if err != nil {
+		return File{}, err
+	}
+	data := slices.Clip(n.data)
+	if n.mode&fs.ModeSymlink != 0 {
+		data = []byte(n.target)
+	}
+	return File{Data: data, Mode: n.mode, Owner: orRoot(n.owner), Group: orRoot(n.group), Modified: n.modified}, nil
 }
 
 // readDir gives the entries of a directory, sorted by name.

@@ -94,6 +94,32 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+func TestLstat(t *testing.T) {
+	t.Parallel()
+	m := machine.New("vm-1", nil)
+	defer m.Close()
+	if code, _, errs := run(t, m, "sh", "-c", "mkdir /a; echo text > /a/file; ln -s file /a/link; ln -s /none /a/dangling"); code != 0 {
+		t.Fatal(errs)
+	}
+	for name, want := range map[string]machine.File{
+		"/a":          {Mode: fs.ModeDir | 0o755},
+		"/a/file":     {Mode: 0o644, Data: []byte("text\n")},
+		"/a/link":     {Mode: fs.ModeSymlink | 0o777, Data: []byte("file")},
+		"/a/dangling": {Mode: fs.ModeSymlink | 0o777, Data: []byte("/none")},
+	} {
+		got, err := m.Lstat(name)
+		if err != nil || got.Mode != want.Mode || string(got.Data) != string(want.Data) || got.Owner != "root" {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	if _, err := m.Lstat("/a/none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if _, err := m.Lstat("/a/file/none"); !errors.Is(err, syscall.ENOTDIR) {
+		t.Error(err)
+	}
+}
+
 func TestClone(t *testing.T) {
 	t.Parallel()
 	m := machine.New("vm-1", map[string]string{"A": "1"})

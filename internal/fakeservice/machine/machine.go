@@ -87,6 +87,10 @@ func (m *Machine) WriteFile(path string, f File) error { return m.files.writeFil
 // ReadFile gives a file's content, which the caller must not change; fs.ErrNotExist (wrapped) when there is none.
 func (m *Machine) ReadFile(path string) (File, error) { return m.files.readFile(path) }
 
+// Lstat gives what stands at an absolute path, without following a link there. The mode has its type bits too, and Data is a
+// link's target, or nil for a directory; fs.ErrNotExist (wrapped) when there is nothing.
+func (m *Machine) Lstat(path string) (File, error) { return m.files.lstat(path) }
+
 // Remove deletes a file, or a directory with all that is in it; fs.ErrNotExist (wrapped) when there is none.
 func (m *Machine) Remove(path string) error { return m.files.removeAll(path) }
 

@@ -217,7 +217,11 @@ func (s *shell) start(ctx context.Context, c *call) int {
 		return exitNotRunnable
 	case string(file.Data) == stub:
 		c.name = path.Base(at)
-		return commands[c.name](ctx, c)
+		if run, known := commands[c.name]; known {
+			return run(ctx, c)
+		}
+		// One that is a program too, and that the interpreter does by itself: echo asked for as /bin/echo, or by exec.
+		return c.runAs(ctx, s.user, append([]string{c.name}, c.args...), c.exported(), c.streams)
 	}
 	return runScript(ctx, c, at, string(file.Data))
 }
