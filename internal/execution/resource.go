@@ -111,7 +111,7 @@ var exitCodes = wholenumber.Elements(-255, 255)
 
 // TimeoutsBlock is the timeouts block of an exec resource, whose create is bounded by 60 minutes where it says nothing.
 func TimeoutsBlock(ctx context.Context) schema.Block {
-	return timeouts.Block(ctx, timeouts.Opts{
+	return plan.TimeoutsBlock(ctx, timeouts.Opts{
 		Create:            true,
 		CreateDescription: "How long the command may take, as a duration such as `\"90m\"`. Defaults to `60m`.",
 	})
