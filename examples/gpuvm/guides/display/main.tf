@@ -32,8 +32,8 @@ resource "gpuvm_instance" "client" {
 
   readiness_command = ["sh", "-c", "test -n \"$DISPLAY\""]
 
-  # Saves what the watcher would lose. The machine stays where this fails.
-  teardown_script = "tar -cf /tmp/saves.tar /etc/hostname"
+  # The client saves its game as it stops. Where this fails, the machine stays.
+  teardown_script = "systemctl stop client"
 
   timeouts {
     create = "20m"

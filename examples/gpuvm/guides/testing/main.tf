@@ -11,6 +11,11 @@ provider "gpuvm" {}
 variable "image" {
   type    = string
   default = "openciv3-client"
+
+  validation {
+    condition     = startswith(var.image, "openciv3-")
+    error_message = "Only the images of openciv3 have a gateway."
+  }
 }
 
 resource "gpuvm_instance" "client" {

@@ -37,6 +37,6 @@ resource "opensandbox_sandbox" "worker" {
   setup_script = "test -s /workspace/task.json"
 }
 
-output "api" {
-  value = opensandbox_sandbox.worker.ports["8000"]
+output "ports" {
+  value = opensandbox_sandbox.worker.ports
 }

