@@ -112,6 +112,21 @@ func TestPolicyIsChangedThroughTheSidecar(t *testing.T) {
 	same(t, "what changes without rules", changed(made, b.plan(b.refresh(made), with(managed, values{"network_policy": values{"default_action": "deny"}}))), nil)
 }
 
+func TestPolicyOfAPausedSandboxCanNotBeChanged(t *testing.T) {
+	t.Parallel()
+	config := with(busybox, values{"paused": true, "network_policy": values{"default_action": "deny"}})
+	b := newBench(t, nil)
+	made := b.make(config)
+	allow := with(config, values{"network_policy": values{"default_action": "allow"}})
+	if _, said := b.refused(made, allow); !strings.Contains(said, "it is paused") {
+		t.Errorf("it says %s", said)
+	}
+	// With the resume it can.
+	allow["paused"] = false
+	b.apply(made, allow)
+	same(t, "policy", only(t, b.server).Policy.DefaultAction, "allow")
+}
+
 func TestPolicyThatCanNotBeReadIsAWarning(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)

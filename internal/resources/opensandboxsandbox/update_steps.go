@@ -108,6 +108,9 @@ func (u *update) applyPolicy(ctx context.Context) error {
 	if wanted == nil || u.resumed != nil || !u.adopting && u.planned.NetworkPolicy.Equal(u.state.NetworkPolicy) {
 		return nil
 	}
+	if u.live.Status.State == api.StatePaused {
+		return fmt.Errorf("it is paused, and its egress sidecar can be told nothing before it runs again.\n\nWhat to do: set paused = false, or leave it out and resume the sandbox, and apply again")
+	}
 	if u.adopting {
 		enforced, err := u.service.NetworkPolicy(ctx, u.id)
 		if err != nil {
