@@ -48,7 +48,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 			"states": schema.SetAttribute{
 				MarkdownDescription: listing.SandboxStatesText,
 				Optional:            true, ElementType: types.StringType,
-				Validators: []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+				Validators: []validator.Set{setvalidator.NoNullValues(), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 			},
 			"metadata": schema.MapAttribute{
 				MarkdownDescription: listing.MetadataText,

@@ -51,7 +51,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 			"states": schema.SetAttribute{
 				MarkdownDescription: listing.SnapshotStatesText,
 				Optional:            true, ElementType: types.StringType,
-				Validators: []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+				Validators: []validator.Set{setvalidator.NoNullValues(), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 			},
 			"snapshots": schema.ListNestedAttribute{
 				MarkdownDescription: "What was found, newest first; empty where nothing was.",

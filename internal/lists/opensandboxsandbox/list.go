@@ -53,7 +53,7 @@ func (l *List) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSc
 			"states": schema.ListAttribute{
 				MarkdownDescription: listing.SandboxStatesText,
 				Optional:            true, ElementType: types.StringType,
-				Validators: []validator.List{listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+				Validators: []validator.List{validate.NoNullElements(), listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 			},
 			"metadata": schema.MapAttribute{
 				MarkdownDescription: listing.MetadataText,

@@ -21,6 +21,7 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/listing"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/snapshot"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/validate"
 )
 
 var _ list.ListResourceWithConfigure = &List{}
@@ -58,7 +59,7 @@ func (l *List) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSc
 			"states": schema.ListAttribute{
 				MarkdownDescription: listing.SnapshotStatesText,
 				Optional:            true, ElementType: types.StringType,
-				Validators: []validator.List{listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+				Validators: []validator.List{validate.NoNullElements(), listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 			},
 		},
 	}
