@@ -106,6 +106,9 @@ func (s *Service) eventText(sb *sandbox, limit int) string {
 		"Status:     " + strings.ToLower(status.State),
 		"Created:    " + created,
 	}
+	if sb.phase != pending {
+		events = append(events, "Started:    "+created)
+	}
 	if sb.oom {
 		events = append(events, "Event:      OOMKilled - container was killed due to out-of-memory")
 	}

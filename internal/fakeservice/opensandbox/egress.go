@@ -164,6 +164,9 @@ func (e *sidecar) servePolicy(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodPut, http.MethodPost:
 		next, answer.Reason, err = replaced(raw)
+		if answer.Reason != "" {
+			answer.EnforcementMode = ""
+		}
 	case http.MethodPatch:
 		next, err = e.policy.patched(raw)
 	case http.MethodDelete:

@@ -1,6 +1,7 @@
 package opensandbox
 
 import (
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
@@ -9,9 +10,20 @@ import (
 // execdTokenHeader carries execd's own token, where it has one.
 const execdTokenHeader = "X-EXECD-ACCESS-TOKEN" //nolint:gosec // a header's name
 
+// execdJSON answers with what execd's framework calls JSON.
+func execdJSON(w http.ResponseWriter, status int, body any) {
+	text, err := json.Marshal(body)
+	if err != nil { // nothing in it can't be encoded
+		panic(err)
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // a client that has gone needs no answer
+}
+
 // execdError answers as execd does: {"code", "message"}, both left out when empty.
 func execdError(w http.ResponseWriter, status int, code, message string) {
-	writeJSON(w, status, struct {
+	execdJSON(w, status, struct {
 		Code    string `json:"code,omitempty"`
 		Message string `json:"message,omitempty"`
 	}{code, message})
@@ -20,7 +32,7 @@ func execdError(w http.ResponseWriter, status int, code, message string) {
 // serveExecd is the daemon in each sandbox. The lifecycle API's key means nothing to it.
 func (s *Service) serveExecd(w http.ResponseWriter, r *http.Request, sb *sandbox, in *pod, path string) {
 	if token := s.options.ExecdToken; token != "" && r.Header.Get(execdTokenHeader) != token {
-		writeJSON(w, http.StatusUnauthorized, map[string]string{"error": "Unauthorized: invalid or missing header " + execdTokenHeader})
+		execdJSON(w, http.StatusUnauthorized, map[string]string{"error": "Unauthorized: invalid or missing header " + execdTokenHeader})
 		return
 	}
 	if rest, ok := strings.CutPrefix(path, "/proxy/"); ok {

@@ -3,9 +3,12 @@ package opensandbox
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"path"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -93,7 +96,7 @@ func (s *Service) runCommand(w http.ResponseWriter, r *http.Request, sb *sandbox
 	}
 	problem := request.problem()
 	if problem == "" {
-		problem = s.workingDirectory(r.Context(), sb, request.Cwd)
+		problem = s.workingDirectory(sb, request.Cwd)
 	}
 	if problem != "" {
 		execdError(w, http.StatusBadRequest, "INVALID_REQUEST_BODY", "invalid request, validation error "+problem)
@@ -104,8 +107,7 @@ func (s *Service) runCommand(w http.ResponseWriter, r *http.Request, sb *sandbox
 	stream.send(event{Type: "init", Text: job.id})
 	stopPing := keepAlive(stream)
 	defer stopPing()
-	if sb.noShell {
-		const message = `exec: "sh": executable file not found in $PATH`
+	if message := request.neverStarts(sb); message != "" {
 		job.finish(s.clock.Now(), 255, message)
 		stream.send(event{Type: "error", Error: &commandError{"CommandExecError", message, []string{message}}})
 		return
@@ -115,20 +117,46 @@ func (s *Service) runCommand(w http.ResponseWriter, r *http.Request, sb *sandbox
 		stream.send(event{Type: "execution_complete"})
 		return
 	}
-	ctx, stop := merge(r.Context(), in.life)
-	defer stop()
 	started := s.clock.Now()
-	code := s.runJob(ctx, sb, job, request, stream)
-	if in.stopped() || r.Context().Err() != nil {
+	code, message := s.runJob(in.life, sb, job, request, stream) // a client that has gone doesn't end it
+	if in.stopped() {
 		hangUp() // the container is gone in the middle of the stream
 	}
 	if code == 0 {
 		stream.send(event{Type: "execution_complete", ExecutionTime: s.clock.Now().Sub(started).Milliseconds()})
 	} else {
-		text := strconv.Itoa(code)
-		stream.send(event{Type: "error", Error: &commandError{"CommandExecError", text, []string{"exit status " + text}}})
+		stream.send(event{Type: "error", Error: &commandError{"CommandExecError", strconv.Itoa(code), []string{message}}})
 	}
+	ctx, stop := merge(r.Context(), in.life)
+	defer stop()
 	_ = s.clock.Sleep(ctx, s.options.StreamLinger)
+}
+
+// maxArgument is what Linux takes as one argument or one variable of a new process, in bytes with the NUL at its end
+// (MAX_ARG_STRLEN). A command is one argument of the shell's.
+const maxArgument = 128 << 10
+
+// neverStarts is what execd says of a command whose shell can't be started, or "".
+func (c commandRequest) neverStarts(sb *sandbox) string {
+	if sb.noShell {
+		return `exec: "sh": executable file not found in $PATH`
+	}
+	message := ""
+	for name, value := range c.Envs {
+		switch {
+		case strings.Contains(name+value, "\x00"):
+			return "exec: environment variable contains NUL"
+		case len(name)+len("=")+len(value) >= maxArgument:
+			message = "fork/exec /usr/bin/bash: argument list too long"
+		}
+	}
+	switch {
+	case strings.Contains(c.Command, "\x00"):
+		return "fork/exec /usr/bin/bash: invalid argument"
+	case len(c.Command) >= maxArgument:
+		return "fork/exec /usr/bin/bash: argument list too long"
+	}
+	return message
 }
 
 // keepAlive sends a first ping at once and one every three seconds.
@@ -165,26 +193,11 @@ func merge(ctx, other context.Context) (context.Context, func()) {
 	}
 }
 
-// workingDirectory says what is wrong with a command's directory, or "".
-func (s *Service) workingDirectory(ctx context.Context, sb *sandbox, dir string) string {
-	if dir == "" {
-		return ""
-	}
-	inside := s.machineOf(sb)
-	if inside == nil {
-		return ""
-	}
-	code, err := inside.Exec(ctx, machine.Command{Argv: []string{"test", "-d", dir}})
-	if err != nil || code == 0 {
-		return ""
-	}
-	return "working directory does not exist: " + dir
-}
-
-// runJob runs a command to its end and gives its code. stream is nil for one in the background.
-func (s *Service) runJob(ctx context.Context, sb *sandbox, job *job, request commandRequest, stream *frames) int {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+// runJob runs a command to its end and gives its code, and what execd's runtime says of another than 0. stream is nil for one in
+// the background.
+func (s *Service) runJob(ctx context.Context, sb *sandbox, job *job, request commandRequest, stream *frames) (code int, message string) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	job.onInterrupt(cancel)
 	limit := time.Duration(request.Timeout) * time.Millisecond
 	if limit > 0 { // bounded by real time, since a test's clock may stand still
@@ -194,28 +207,45 @@ func (s *Service) runJob(ctx context.Context, sb *sandbox, job *job, request com
 	}
 	inside := s.machineOf(sb)
 	if inside == nil {
-		return -1
-	}
-	command := sb.command([]string{"bash", "-c", request.Command}, request.Envs)
-	command.Dir = request.Cwd
-	if request.UID != nil && *request.UID != 0 {
-		command.User = strconv.FormatUint(uint64(*request.UID), 10)
+		return -1, errKilled
 	}
 	sb.history.begin(request.Command)
 	out, errs := job.outputs(stream, sb.history)
+	command := request.inside(sb)
 	command.Stdout, command.Stderr = out, errs
 	started := s.clock.Now()
 	code, err := inside.Exec(ctx, command)
 	out.flush()
 	errs.flush()
-	if err != nil || (limit > 0 && s.clock.Now().Sub(started) > limit) {
-		code = -1
-	}
-	sb.history.finish(strconv.Itoa(code))
-	message := ""
-	if code != 0 {
+	switch {
+	case errors.Is(err, errInterrupted):
+		code, message = -1, errInterrupted.Error()
+	case err != nil || (limit > 0 && s.clock.Now().Sub(started) > limit):
+		code, message = -1, errKilled
+	case code != 0:
 		message = "exit status " + strconv.Itoa(code)
 	}
+	sb.history.finish(strconv.Itoa(code))
 	job.finish(s.clock.Now(), code, message)
-	return code
+	return code, message
+}
+
+// errKilled is how a command ends at its timeout, or with its machine.
+const errKilled = "signal: killed"
+
+// inside is the command as the sandbox's machine takes it. execd changes nothing of its own environment for another user.
+func (c commandRequest) inside(sb *sandbox) machine.Command {
+	command := sb.command([]string{"bash", "-c", c.Command}, c.Envs)
+	command.Dir = "/"
+	if c.Cwd != "" {
+		dir, err := sb.expandPath(c.Cwd, c.Envs)
+		if err == nil {
+			command.Dir = path.Clean("/" + dir)
+		}
+	}
+	if c.UID != nil && *c.UID != 0 {
+		command.User = strconv.FormatUint(uint64(*c.UID), 10)
+		command.Env = merged(map[string]string{"HOME": "/root"}, command.Env)
+	}
+	return command
 }

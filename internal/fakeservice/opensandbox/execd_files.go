@@ -1,17 +1,18 @@
 package opensandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"mime/multipart"
+	"math"
 	"net/http"
 	"net/url"
 	"path"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/machine"
@@ -34,23 +35,23 @@ func (p permission) apply(f machine.File) (machine.File, error) {
 		f.Mode = fs.FileMode(mode)
 	}
 	if p.Owner != "" {
-		if namesNothing(p.Owner) {
+		if unknownName(p.Owner) {
 			return f, fmt.Errorf("failed to lookup user %s: user: unknown user %s", p.Owner, p.Owner)
 		}
 		f.Owner = p.Owner
 	}
 	if p.Group != "" {
+		if unknownName(p.Group) {
+			return f, fmt.Errorf("failed to lookup group %s: group: unknown group %s", p.Group, p.Group)
+		}
 		f.Group = p.Group
 	}
 	return f, nil
 }
 
-// absolutePath completes a path as execd does: ~ is its user's home, and what is relative begins at the root.
-func absolutePath(name string) string {
-	if name == "~" || strings.HasPrefix(name, "~/") {
-		name = "/root" + name[1:]
-	}
-	return path.Clean("/" + name)
+// unknownName tells what names no user or group. execd looks names up: a number is none.
+func unknownName(name string) bool {
+	return namesNothing(name) || strings.Trim(name, "0123456789") == ""
 }
 
 func fileError(w http.ResponseWriter, err error) {
@@ -70,95 +71,25 @@ func (s *Service) disk(sb *sandbox) *machine.Machine {
 	return inside
 }
 
-// Bytes of an upload: of the form, and of what of it is kept in memory. A machine takes no larger file.
-const (
-	largestUpload = 80 << 20
-	uploadMemory  = 32 << 20
-)
-
-// uploadFiles takes a form of pairs: a part "metadata", which must have a file name, and a part "file".
-func (s *Service) uploadFiles(w http.ResponseWriter, r *http.Request, sb *sandbox) {
-	r.Body = http.MaxBytesReader(w, r.Body, largestUpload)
-	if err := r.ParseMultipartForm(uploadMemory); err != nil { //nolint:gosec // bounded by the line above
-		execdError(w, http.StatusBadRequest, "INVALID_FILE", "multipart form is empty")
-		return
-	}
-	defer func() { _ = r.MultipartForm.RemoveAll() }()
-	metadata, files := r.MultipartForm.File["metadata"], r.MultipartForm.File["file"]
-	switch {
-	case len(metadata) == 0:
-		execdError(w, http.StatusBadRequest, "INVALID_FILE_METADATA", "metadata file is missing")
-		return
-	case len(files) == 0:
-		execdError(w, http.StatusBadRequest, "INVALID_FILE_CONTENT", "file is missing")
-		return
-	case len(files) != len(metadata):
-		execdError(w, http.StatusBadRequest, "INVALID_FILE", fmt.Sprintf("metadata and file count mismatch: %d vs %d", len(metadata), len(files)))
-		return
-	}
-	for i := range files {
-		if status, code, err := s.uploadFile(sb, metadata[i], files[i]); err != nil {
-			execdError(w, status, code, err.Error())
-			return
-		}
-	}
-	w.WriteHeader(http.StatusOK)
-}
-
-func (s *Service) uploadFile(sb *sandbox, metadata, content *multipart.FileHeader) (status int, code string, err error) {
-	text, err := readPart(metadata)
-	if err != nil {
-		return http.StatusBadRequest, "INVALID_FILE_METADATA", fmt.Errorf("error reading metadata content. %w", err)
-	}
-	var target struct {
-		Path string `json:"path"`
-		permission
-	}
-	if err := json.Unmarshal(text, &target); err != nil {
-		return http.StatusBadRequest, "INVALID_FILE_METADATA", fmt.Errorf("invalid metadata format. %w", err)
-	}
-	if target.Path == "" {
-		return http.StatusBadRequest, "INVALID_FILE_METADATA", errors.New("metadata path is empty")
-	}
-	data, err := readPart(content)
-	if err != nil {
-		return http.StatusInternalServerError, "RUNTIME_ERROR", fmt.Errorf("error opening file %s. %w", content.Filename, err)
-	}
-	name := absolutePath(target.Path)
-	file := machine.File{Mode: 0o755} // the mode of a file that the real one makes, and a file that is there keeps its own
-	if before, err := s.disk(sb).ReadFile(name); err == nil {
-		file = before
-	}
-	file.Data, file.Modified = data, time.Time{}
-	file, permissionErr := target.apply(file)
-	if err := s.disk(sb).WriteFile(name, file); err != nil {
-		return http.StatusInternalServerError, "RUNTIME_ERROR", fmt.Errorf("error opening destination file %s. %w", name, err)
-	}
-	if permissionErr != nil { // the file is there by then
-		return http.StatusInternalServerError, "RUNTIME_ERROR", fmt.Errorf("error chmoding file %s. %w", name, permissionErr)
-	}
-	return 0, "", nil
-}
-
-func readPart(header *multipart.FileHeader) ([]byte, error) {
-	part, err := header.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = part.Close() }()
-	return io.ReadAll(part)
-}
-
 func (s *Service) downloadFile(w http.ResponseWriter, r *http.Request, sb *sandbox) {
 	name := r.URL.Query().Get("path")
 	if name == "" {
 		execdError(w, http.StatusBadRequest, "MISSING_QUERY", "missing query parameter 'path'")
 		return
 	}
-	name = absolutePath(name)
-	file, err := s.disk(sb).ReadFile(name)
+	at, err := sb.absolutePath(name)
 	if err != nil {
-		fileError(w, err)
+		execdError(w, http.StatusInternalServerError, "RUNTIME_ERROR", fmt.Sprintf("error resolving file path: %s. %v", name, err))
+		return
+	}
+	name = at
+	file, err := s.disk(sb).ReadFile(name)
+	if errors.Is(err, syscall.EISDIR) {
+		serveDirectory(w, r, path.Base(name))
+		return
+	}
+	if err != nil {
+		fileError(w, asOp("open", err))
 		return
 	}
 	shown := path.Base(name)
@@ -169,6 +100,22 @@ func (s *Service) downloadFile(w http.ResponseWriter, r *http.Request, sb *sandb
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Disposition", disposition)
 	http.ServeContent(w, r, shown, file.Modified, strings.NewReader(string(file.Data)))
+}
+
+// serveDirectory is what becomes of the download of a directory: an answer of endless length that breaks off at once. Where execd's
+// own proxy is on the way, it says 500.
+func serveDirectory(w http.ResponseWriter, r *http.Request, name string) {
+	status := http.StatusOK
+	if strings.HasPrefix(r.URL.Path, directPrefix) && strings.Contains(r.URL.Path, "/proxy/") {
+		status = http.StatusInternalServerError
+	}
+	w.Header().Set("Accept-Ranges", "bytes")
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	w.Header().Set("Content-Length", strconv.FormatInt(math.MaxInt64, 10))
+	w.WriteHeader(status)
+	_ = http.NewResponseController(w).Flush()
+	hangUp()
 }
 
 // fileInfo is what execd tells of a file.
@@ -184,19 +131,31 @@ type fileInfo struct {
 func (s *Service) filesInfo(w http.ResponseWriter, r *http.Request, sb *sandbox) {
 	infos := map[string]fileInfo{}
 	for _, name := range r.URL.Query()["path"] {
-		file, err := s.disk(sb).ReadFile(absolutePath(name))
-		kind := "file"
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			kind, file, err = "directory", machine.File{Mode: 0o755}, nil
-		}
+		at, err := sb.absolutePath(name)
 		if err != nil {
-			fileError(w, fmt.Errorf("file not found: %s: %w", name, err))
+			fileError(w, fmt.Errorf("invalid path %s: %w", name, err))
 			return
 		}
+		file, err := s.disk(sb).Lstat(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			fileError(w, fmt.Errorf("file not found: %s: %w", name, err))
+			return
+		case err != nil:
+			fileError(w, fmt.Errorf("error accessing file %s: %w", name, err))
+			return
+		}
+		kind, size := "file", int64(len(file.Data))
+		switch {
+		case file.Mode.IsDir():
+			kind, size = "directory", 4096
+		case file.Mode&fs.ModeSymlink != 0:
+			kind = "symlink"
+		}
 		mode, _ := strconv.Atoi(strconv.FormatUint(uint64(file.Mode.Perm()), 8)) // octal digits make a decimal number
-		infos[name] = fileInfo{absolutePath(name), kind, int64(len(file.Data)), file.Modified, file.Modified, permission{orRoot(file.Owner), orRoot(file.Group), mode}}
+		infos[name] = fileInfo{at, kind, size, file.Modified, file.Modified, permission{orRoot(file.Owner), orRoot(file.Group), mode}}
 	}
-	writeJSON(w, http.StatusOK, infos)
+	execdJSON(w, http.StatusOK, infos)
 }
 
 func orRoot(name string) string {
@@ -213,14 +172,21 @@ func (s *Service) filePermissions(w http.ResponseWriter, r *http.Request, sb *sa
 		return
 	}
 	for _, name := range sortedKeys(request) {
-		file, err := s.disk(sb).ReadFile(absolutePath(name))
+		if request[name] == (permission{}) {
+			continue // nothing is asked for, so nothing is looked at
+		}
+		at, err := sb.absolutePath(name)
+		var file machine.File
+		if err == nil {
+			file, err = s.disk(sb).ReadFile(at)
+		}
 		if err == nil {
 			file, err = request[name].apply(file)
 		}
 		if err == nil {
-			err = s.disk(sb).WriteFile(absolutePath(name), file)
+			err = s.disk(sb).WriteFile(at, file)
 		}
-		if err != nil {
+		if err = asOp("chmod", err); err != nil {
 			execdError(w, http.StatusInternalServerError, "RUNTIME_ERROR", fmt.Sprintf("error changing permissions for %s. %v", name, err))
 			return
 		}
@@ -238,8 +204,16 @@ func (s *Service) moveFiles(w http.ResponseWriter, r *http.Request, sb *sandbox)
 		return
 	}
 	for _, item := range request {
-		from, to := absolutePath(item.Src), absolutePath(item.Dest)
+		from, err := sb.absolutePath(item.Src)
+		to, toErr := sb.absolutePath(item.Dest)
+		if err = cmp.Or(err, toErr); err != nil {
+			fileError(w, err)
+			return
+		}
 		file, err := s.disk(sb).ReadFile(from)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("source path not found: %s: %w", item.Src, asOp("stat", err))
+		}
 		if err == nil {
 			if _, taken := s.disk(sb).ReadFile(to); taken == nil {
 				err = fmt.Errorf("destination path already exists: %s", item.Dest)
@@ -259,19 +233,28 @@ func (s *Service) moveFiles(w http.ResponseWriter, r *http.Request, sb *sandbox)
 // removeFiles removes files; one that isn't there is no error, a directory is.
 func (s *Service) removeFiles(w http.ResponseWriter, r *http.Request, sb *sandbox) {
 	for _, name := range r.URL.Query()["path"] {
-		_, err := s.disk(sb).ReadFile(absolutePath(name))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue
-		case err != nil:
-			err = fmt.Errorf("path is a directory: %s", name)
-		default:
-			err = s.disk(sb).Remove(absolutePath(name))
-		}
-		if err != nil {
+		if err := s.removeFile(sb, name); err != nil {
 			execdError(w, http.StatusInternalServerError, "RUNTIME_ERROR", fmt.Sprintf("error removing file %s. %v", name, err))
 			return
 		}
 	}
 	w.WriteHeader(http.StatusOK)
+}
+
+// removeFile looks through a link and removes the link: one that leads nowhere counts as nothing there, and stays.
+func (s *Service) removeFile(sb *sandbox, name string) error {
+	at, err := sb.absolutePath(name)
+	if err != nil {
+		return fmt.Errorf("invalid path: %w", err)
+	}
+	_, err = s.disk(sb).ReadFile(at)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, syscall.EISDIR):
+		return fmt.Errorf("path is a directory: %s", name)
+	case err != nil:
+		return asOp("stat", err)
+	}
+	return s.disk(sb).Remove(at)
 }

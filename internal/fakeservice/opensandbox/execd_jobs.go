@@ -2,6 +2,7 @@ package opensandbox
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -28,7 +29,7 @@ type job struct {
 	started    time.Time
 
 	mu       sync.Mutex
-	cancel   context.CancelFunc
+	cancel   context.CancelCauseFunc
 	output   []byte
 	dropped  int64 // bytes of the output that are no longer kept
 	finished time.Time
@@ -58,7 +59,7 @@ func (c *commands) find(id string) *job {
 	return nil
 }
 
-func (j *job) onInterrupt(cancel context.CancelFunc) {
+func (j *job) onInterrupt(cancel context.CancelCauseFunc) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.cancel = cancel
@@ -106,6 +107,8 @@ func (j *job) outputs(stream *frames, screen io.Writer) (out, errs outlet) {
 	return lines("stdout"), lines("stderr")
 }
 
+var errInterrupted = errors.New("signal: terminated")
+
 // interrupt ends a running command.
 func (c *commands) interrupt(w http.ResponseWriter, r *http.Request) {
 	id := r.URL.Query().Get("id")
@@ -119,7 +122,7 @@ func (c *commands) interrupt(w http.ResponseWriter, r *http.Request) {
 		cancel := j.cancel
 		j.mu.Unlock()
 		if cancel != nil {
-			cancel()
+			cancel(errInterrupted)
 			w.WriteHeader(http.StatusOK)
 			return
 		}
@@ -148,7 +151,7 @@ func (c *commands) status(w http.ResponseWriter, id string) {
 	if !answer.Running {
 		answer.ExitCode, answer.FinishedAt = &j.code, &j.finished
 	}
-	writeJSON(w, http.StatusOK, answer)
+	execdJSON(w, http.StatusOK, answer)
 }
 
 func (c *commands) logs(w http.ResponseWriter, r *http.Request, id string) {
