@@ -16,7 +16,7 @@ type Server interface {
 	tfprotov6.ActionServer
 }
 
-// NewServer serves a provider as the plugin framework does, but for one fault of the framework.
+// NewServer serves a provider as the plugin framework does, but for two faults of the plugin libraries with actions.
 func NewServer(p provider.Provider) Server {
 	framework, ok := providerserver.NewProtocol6(p)().(Server)
 	if !ok {
@@ -38,4 +38,21 @@ func (s server) ValidateActionConfig(ctx context.Context, req *tfprotov6.Validat
 		answer.Diagnostics = slices.DeleteFunc(answer.Diagnostics, func(d *tfprotov6.Diagnostic) bool { return d.Summary == notAllowed })
 	}
 	return answer, err
+}
+
+// InvokeAction ends with the action. The libraries end the call with the first event after an interrupt, whatever the
+// action still has to clean up: Terraform would then end the program in the midst of it.
+func (s server) InvokeAction(ctx context.Context, req *tfprotov6.InvokeActionRequest) (*tfprotov6.InvokeActionServerStream, error) {
+	stream, err := s.Server.InvokeAction(ctx, req)
+	if err != nil || stream == nil {
+		return stream, err
+	}
+	events := stream.Events
+	stream.Events = func(push func(tfprotov6.InvokeActionEvent) bool) {
+		listening := true
+		for event := range events {
+			listening = listening && push(event)
+		}
+	}
+	return stream, nil
 }

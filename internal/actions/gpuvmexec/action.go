@@ -46,7 +46,7 @@ func (a *Action) Schema(_ context.Context, _ action.SchemaRequest, resp *action.
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Runs a command in a `gpuvm_instance` and keeps nothing of it (Terraform 1.14 and newer). " +
 			"Its output is shown line by line once it has ended, as the service tells it only then, without control characters. " +
-			"If it ends with another exit code than `expected_exit_codes` the run fails; nothing is tainted. A command whose answer is lost is never sent a second time.",
+			"If it ends with another exit code than `expected_exit_codes` the run fails; nothing is tainted. A command whose answer is lost is never sent a second time. An interrupt gives it up, of which Terraform reports no error; the command may run on in the machine.",
 		Attributes: execution.ActionAttributes(execution.VM),
 	}
 }

@@ -52,7 +52,7 @@ func (a *Action) Schema(_ context.Context, _ action.SchemaRequest, resp *action.
 		MarkdownDescription: "Runs a command in an `opensandbox_sandbox` and keeps nothing of it (Terraform 1.14 and newer). " +
 			"Its output is shown line by line as it comes, without control characters. " +
 			"If it ends with another exit code than `expected_exit_codes` the run fails; nothing is tainted. A command of which the sandbox's agent tells no exit code counts as ended with 125, one that was killed with -1. " +
-			"A command whose answer is lost is sent again only as often as the provider's `command_retries` allows. An interrupt ends it.",
+			"A command whose answer is lost is sent again only as often as the provider's `command_retries` allows. An interrupt ends it, of which Terraform reports no error.",
 		Attributes: attributes,
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
 	"github.com/agentenv/terraform-provider-gpuvm/internal/acctest"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/faults"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/machine"
@@ -166,11 +168,39 @@ func TestAnInterruptEndsTheCommand(t *testing.T) {
 	if !strings.Contains(text, "Terraform was interrupted before the script ended in "+id) || !strings.Contains(text, "was asked to end it") {
 		t.Errorf("%q %s", progress, text)
 	}
-	if !slices.ContainsFunc(server.Faults().Requests(), func(r faults.Record) bool {
-		return r.Method == "DELETE" && strings.HasSuffix(r.Path, "/command")
-	}) {
+	if !asked(server, "DELETE") {
 		t.Error("the agent was not asked to end the command")
 	}
+}
+
+func TestAnInterruptedCallEndsAfterTheCommand(t *testing.T) {
+	t.Parallel()
+	server, protocol, id := world(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	stream, err := protocol.InvokeAction(ctx, &tfprotov6.InvokeActionRequest{
+		ActionType: action,
+		Config:     protocol.Encode(protocol.Schemas.ActionSchemas[action].Schema, acctest.Values{"sandbox_id": id, "script": "echo begun; sleep 600"}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for event := range stream.Events {
+		if told, ok := event.Type.(tfprotov6.ProgressInvokeActionEventType); ok && told.Message == "begun" {
+			interrupt()
+			break // as the plugin library does
+		}
+	}
+	if !asked(server, "DELETE") {
+		t.Error("the call ended before the agent was asked to end the command")
+	}
+}
+
+// asked says whether the sandbox's agent was sent a request about a command.
+func asked(server *acctest.OpenSandbox, method string) bool {
+	return slices.ContainsFunc(server.Faults().Requests(), func(r faults.Record) bool {
+		return r.Method == method && strings.HasSuffix(r.Path, "/command")
+	})
 }
 
 func TestUnknownValuesPassThePlan(t *testing.T) {
