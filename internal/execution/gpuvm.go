@@ -16,7 +16,7 @@ func (j Job) InVM(ctx context.Context, service *lifecycle.Lifecycle) (Ended, err
 	if j.IsScript() {
 		argv = lifecycle.ScriptCommand(j.Script.ValueString())
 	}
-	result, err := service.API.Exec(ctx, j.In, argv)
+	result, err := service.Exec(ctx, j.In, argv)
 	if err != nil {
 		return Ended{}, j.unanswered(ctx, err, Ended{}, surroundings{
 			abandoned: "The VM service has no request that ends a command, so it may run on there.",

@@ -82,7 +82,7 @@ func (l *Lifecycle) waitReady(ctx context.Context, id string, argv []string) err
 	options := l.pollOptions("the readiness command in " + id + " to succeed")
 	options.Transient = math.MaxInt
 	return poll.Until(ctx, options, func(ctx context.Context) (poll.State, error) {
-		result, err := l.API.Exec(ctx, id, argv)
+		result, err := l.Exec(ctx, id, argv)
 		if err != nil {
 			return poll.State{}, err
 		}
@@ -101,7 +101,7 @@ func (l *Lifecycle) pollOptions(what string) poll.Options {
 		Tolerate: apiclient.IsTransient,
 		Gone:     apiclient.IsGone,
 		Progress: func(ctx context.Context, elapsed time.Duration, last string) {
-			l.progress(ctx, "waiting for "+what, map[string]any{"elapsed": elapsed.Round(time.Second).String(), "last": last})
+			l.progress(ctx, "waiting for "+what, map[string]any{"elapsed": shown(elapsed), "last": last})
 		},
 	}
 }

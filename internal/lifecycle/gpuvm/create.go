@@ -52,6 +52,7 @@ func (l *Lifecycle) Create(ctx context.Context, spec Spec) (vm api.VM, err error
 		spec.Noted(vm.ID)
 	}
 	born := vm.Answered
+	l.progress(ctx, "the service has accepted the machine", map[string]any{"id": vm.ID, "status": vm.Status})
 
 	failure.Stage = StageBoot
 	if vm, err = l.waitRunning(ctx, vm, spec.Request.Image, spec.BootTimeout); err != nil {
@@ -70,7 +71,7 @@ func (l *Lifecycle) Create(ctx context.Context, spec Spec) (vm api.VM, err error
 		return vm, failure.at(StageFiles, err)
 	}
 	failure.Stage = StageSetup
-	if err := l.RunScript(ctx, vm.ID, spec.SetupScript); err != nil {
+	if err := l.setUp(ctx, vm.ID, spec.SetupScript); err != nil {
 		return vm, failure.at(StageSetup, err)
 	}
 	vm.Answered = born
@@ -78,6 +79,7 @@ func (l *Lifecycle) Create(ctx context.Context, spec Spec) (vm api.VM, err error
 	if cause := context.Cause(ctx); cause != nil {
 		return vm, failure.at(failure.Stage, cause)
 	}
+	l.progress(ctx, "the machine is ready", map[string]any{"id": vm.ID, "elapsed": shown(l.now().Sub(failure.Made))})
 	return vm, nil
 }
 
@@ -142,6 +144,9 @@ func requirePorts(vm api.VM, ports []int64) error {
 }
 
 func (l *Lifecycle) upload(ctx context.Context, id string, files []File) error {
+	if len(files) > 0 {
+		l.progress(ctx, "uploading files", map[string]any{"id": id, "files": len(files)})
+	}
 	for _, file := range files {
 		if err := l.API.WriteFile(ctx, id, file.Path, file.Data); err != nil {
 			return fmt.Errorf("uploading %s: %w", file.Path, err)

@@ -48,6 +48,7 @@ func (l *Lifecycle) Teardown(ctx context.Context, id, script string) (skipped st
 	if done, err := judge(vm); !done || err != nil {
 		return "its status is " + vm.Status, nil
 	}
+	l.progress(ctx, "running the teardown script", map[string]any{"id": id})
 	return "", l.RunScript(ctx, id, script)
 }
 
@@ -66,6 +67,7 @@ func (l *Lifecycle) settle(ctx context.Context, failure *CreateError, keep bool)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 	defer cancel()
+	l.progress(ctx, "deleting the machine whose create failed", map[string]any{"id": failure.ID})
 	if failure.DeleteErr = l.remove(ctx, failure.ID, failure.Made); failure.DeleteErr != nil {
 		failure.Fate = FateUndeleted
 		return

@@ -20,7 +20,7 @@ type Lifecycle struct {
 
 	// RequestTimeout bounds one attempt of a request; a held GET gets it on top of its hold.
 	RequestTimeout time.Duration
-	// Progress hears what a wait is waiting for.
+	// Progress hears what is done, and every 10 s what is waited for and for how long.
 	Progress func(ctx context.Context, message string, fields map[string]any)
 
 	boots poll.Memory // how long the boots of each image took
@@ -38,6 +38,22 @@ func (l *Lifecycle) progress(ctx context.Context, message string, fields map[str
 		l.Progress(ctx, message, fields)
 	}
 }
+
+// Exec runs a command in a VM and waits for its end, however long that takes. The time is the system's: a test's would stand
+// still, or run away, while the answer is awaited.
+func (l *Lifecycle) Exec(ctx context.Context, id string, argv []string) (result api.ExecResult, err error) {
+	running := func(ctx context.Context, elapsed time.Duration) {
+		l.progress(ctx, "waiting for a command in "+id+" to end", map[string]any{"elapsed": shown(elapsed)})
+	}
+	err = poll.While(ctx, clock.System(), running, func() (err error) {
+		result, err = l.API.Exec(ctx, id, argv)
+		return err
+	})
+	return result, err
+}
+
+// shown is a time as messages have it.
+func shown(d time.Duration) string { return d.Round(time.Second).String() }
 
 // outlive gives a context that ends grace after ctx does, not with it.
 func outlive(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {

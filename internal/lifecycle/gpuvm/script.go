@@ -25,13 +25,21 @@ func (e *ScriptError) Error() string {
 // ScriptCommand is the command that runs a script of the user, as the seed has it.
 func ScriptCommand(script string) []string { return []string{"sudo", "bash", "-c", script} }
 
+// setUp runs the script that makes a booted VM usable.
+func (l *Lifecycle) setUp(ctx context.Context, id, script string) error {
+	if script != "" {
+		l.progress(ctx, "running the setup script", map[string]any{"id": id})
+	}
+	return l.RunScript(ctx, id, script)
+}
+
 // RunScript runs a script in the VM; an empty one is none. It is sent once: what a script did can't be told from
 // outside, so a lost answer is an error and never a second run.
 func (l *Lifecycle) RunScript(ctx context.Context, id, script string) error {
 	if script == "" {
 		return nil
 	}
-	result, err := l.API.Exec(ctx, id, ScriptCommand(script))
+	result, err := l.Exec(ctx, id, ScriptCommand(script))
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,7 @@ func (l *Lifecycle) Create(ctx context.Context, spec Spec) (usable *Usable, err 
 	c := &creation{Lifecycle: l, spec: spec}
 	c.failure = &CreateError{Object: "sandbox", CreateID: uuid.New(), redact: c.redact}
 	c.usable = &Usable{CreateID: c.failure.CreateID}
+	start := c.clock.Now()
 	defer func() {
 		if crash := recover(); crash != nil {
 			err = &PanicError{Value: crash, Stack: string(debug.Stack())}
@@ -89,6 +90,7 @@ func (l *Lifecycle) Create(ctx context.Context, spec Spec) (usable *Usable, err 
 			return nil, err
 		}
 	}
+	c.progress(ctx, "the sandbox is ready", map[string]any{"id": c.failure.ID, "elapsed": shown(c.since(start))})
 	return c.usable, context.Cause(ctx)
 }
 
@@ -150,7 +152,7 @@ func (c *creation) attempt(ctx context.Context) error {
 }
 
 // post sends the request. An interrupt lets it finish, for a while: cutting it would lose the id of what is being made.
-func (c *creation) post(ctx context.Context) (api.Sandbox, error) {
+func (c *creation) post(ctx context.Context) (sandbox api.Sandbox, err error) {
 	if cause := context.Cause(ctx); cause != nil {
 		return api.Sandbox{}, cause
 	}
@@ -158,7 +160,11 @@ func (c *creation) post(ctx context.Context) (api.Sandbox, error) {
 	request.Metadata = withKey(request.Metadata, c.failure.CreateID)
 	longer, done := c.outlive(ctx, postGrace)
 	defer done()
-	return c.creates.CreateSandbox(longer, request, c.settings.Create.Timeout)
+	err = c.while(longer, "the server to make the sandbox", func() (err error) {
+		sandbox, err = c.creates.CreateSandbox(longer, request, c.settings.Create.Timeout)
+		return err
+	})
+	return sandbox, err
 }
 
 // note takes a sandbox for the one of this create.

@@ -60,7 +60,11 @@ func (l *Lifecycle) execOn(ctx context.Context, id string, agent *api.Execd, com
 		return api.Result{}, err
 	}
 	for n := 1; ; n++ {
-		result, err := l.run(ctx, agent, raw, command.Listen)
+		var result api.Result
+		err := l.while(ctx, "a command in sandbox "+id+" to end", func() (err error) {
+			result, err = l.run(ctx, agent, raw, command.Listen)
+			return err
+		})
 		if err == nil || ctx.Err() != nil {
 			return result, err
 		}
@@ -190,6 +194,7 @@ func (l *Lifecycle) Teardown(ctx context.Context, id, script string) (skipped st
 	if err != nil {
 		return "", err
 	}
+	l.progress(ctx, "running the teardown script", map[string]any{"id": id})
 	return "", l.runScriptOn(ctx, id, agent, Command{Line: script})
 }
 

@@ -21,7 +21,7 @@ type Settings struct {
 	Create      CreateSettings
 	Operations  Operations
 	Clock       clock.Clock // nil = the system's
-	// Progress hears what is done and what a wait is waiting for; nil = nobody does.
+	// Progress hears what is done, and every 10 s what is waited for and for how long; nil = nobody does.
 	Progress func(ctx context.Context, message string, fields map[string]any)
 }
 
@@ -92,7 +92,7 @@ func (l *Lifecycle) wait(ctx context.Context, what string, limit time.Duration, 
 		Tolerate: tolerable,
 		Gone:     apiclient.IsGone,
 		Progress: func(ctx context.Context, elapsed time.Duration, last string) {
-			l.progress(ctx, "waiting for "+what, map[string]any{"elapsed": elapsed.Round(time.Second).String(), "last": last})
+			l.progress(ctx, "waiting for "+what, map[string]any{"elapsed": shown(elapsed), "last": last})
 		},
 	}
 	if change != nil {
@@ -115,6 +115,17 @@ func (l *Lifecycle) wait(ctx context.Context, what string, limit time.Duration, 
 		return state, err
 	})
 }
+
+// while does something that is silent until its end, such as a request that takes as long as what it asks for. The time is the
+// system's: a test's would stand still, or run away, meanwhile.
+func (l *Lifecycle) while(ctx context.Context, what string, do func() error) error {
+	return poll.While(ctx, clock.System(), func(ctx context.Context, elapsed time.Duration) {
+		l.progress(ctx, "waiting for "+what, map[string]any{"elapsed": shown(elapsed)})
+	}, do)
+}
+
+// shown is a time as messages have it.
+func shown(d time.Duration) string { return d.Round(time.Second).String() }
 
 // patiently puts up with any number of passing faults; the wait's limit ends them.
 func patiently(o *poll.Options) { o.Transient = 1 << 30 }

@@ -14,6 +14,9 @@ const defaultMode = "755"
 
 func (c *creation) uploadFiles(ctx context.Context) error {
 	files := slices.SortedFunc(slices.Values(c.spec.Files), func(a, b api.File) int { return strings.Compare(a.Path, b.Path) })
+	if len(files) > 0 {
+		c.progress(ctx, "uploading files", map[string]any{"id": c.failure.ID, "files": len(files)})
+	}
 	for _, file := range files {
 		agent, err := c.knownAgent(ctx)
 		if err != nil {
