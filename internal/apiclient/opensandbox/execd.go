@@ -2,6 +2,8 @@ package opensandbox
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -78,7 +80,10 @@ func (e *Execd) Run(ctx context.Context, command Command, listen func(Stream, st
 		UID       *uint32           `json:"uid,omitempty"`
 		Env       map[string]string `json:"envs,omitempty"`
 	}{command.Line, command.Cwd, command.Timeout.Milliseconds(), command.UID, command.Env}
-	answer, err := e.http.Stream(ctx, apiclient.Request{
+	// What is left of the stream after the last event is read on without whoever waits for the command, and so without ctx.
+	following, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	release := context.AfterFunc(ctx, func() { stop(context.Cause(ctx)) })
+	answer, err := e.http.Stream(sameDeadline{following, ctx}, apiclient.Request{
 		Method:  http.MethodPost,
 		Path:    []string{"command"},
 		Header:  http.Header{"Accept": {"text/event-stream"}},
@@ -86,19 +91,45 @@ func (e *Execd) Run(ctx context.Context, command Command, listen func(Stream, st
 		Timeout: apiclient.NoTimeout,
 	})
 	if err != nil {
+		release()
+		stop(nil)
 		return Result{}, err
 	}
-	// The agent holds the stream open for a while after the last event: what counts as the end is that event.
-	defer func() { _ = answer.Body.Close() }()
 	result, err := follow(answer.Body, listen)
+	release()
 	if err == nil {
+		go drain(answer.Body, stop)
 		return result, nil
 	}
+	_ = answer.Body.Close()
+	stop(nil)
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
 	return result, &InterruptedError{ID: result.ID, Err: err}
 }
+
+// lingering is how long the agent may hold a stream open after its last event; it takes 1 s.
+const lingering = 3 * time.Second
+
+// drain reads a stream to its end where it comes soon. The agent holds one open for a while after the last event, which is the
+// one that counts; closed meanwhile, it counts as broken off, and an agent that is reached through its own proxy, as on Docker,
+// then writes a crash report into the sandbox's log for every command.
+func drain(stream io.ReadCloser, stop context.CancelCauseFunc) {
+	late := time.AfterFunc(lingering, func() { stop(nil) })
+	_, _ = io.Copy(io.Discard, io.LimitReader(stream, maxEvent))
+	_ = stream.Close()
+	late.Stop()
+	stop(nil)
+}
+
+// sameDeadline is a context that tells the deadline of another, for whoever plans by it, and doesn't end at it by itself.
+type sameDeadline struct {
+	context.Context
+	other context.Context
+}
+
+func (c sameDeadline) Deadline() (time.Time, bool) { return c.other.Deadline() }
 
 // InterruptedError is a command whose events stopped before its end was told: it may have ended, or run on.
 type InterruptedError struct {
@@ -118,11 +149,31 @@ func (e *InterruptedError) Unwrap() error { return e.Err }
 
 // Interrupt ends a command and all that it started: SIGTERM, and SIGKILL 3 s later. A command runs on when the connection
 // of whoever follows it breaks, so giving up takes this call.
+// One that has ended is an *AgentError.
 func (e *Execd) Interrupt(ctx context.Context, commandID string) error {
-	_, err := e.http.Do(ctx, apiclient.Request{
-		Method: http.MethodDelete,
-		Path:   []string{"command"},
-		Query:  url.Values{"id": {commandID}},
-	}, nil)
-	return err
+	return e.ask(ctx, apiclient.Request{Method: http.MethodDelete, Path: []string{"command"}, Query: url.Values{"id": {commandID}}}, nil)
+}
+
+// AgentError is what the agent could not do with what it found in the sandbox. It answers so with 500, and yet it is in good
+// health: asked again, it says the same.
+type AgentError struct {
+	Asked  string // "POST /files/upload"
+	Reason string // its words: "error chmoding file /a. failed to lookup user app: user: unknown user app"
+}
+
+func (e *AgentError) Error() string { return e.Asked + ": the sandbox's agent says: " + e.Reason }
+
+// ask does a request once. Whoever repeats it has to tell an *AgentError apart, which the transport doesn't.
+func (e *Execd) ask(ctx context.Context, r apiclient.Request, out any) error {
+	r.Retry = apiclient.RetryNever
+	_, err := e.http.Do(ctx, r, out)
+	return agentError(err, r)
+}
+
+func agentError(err error, r apiclient.Request) error {
+	failed, ok := errors.AsType[*apiclient.Error](err)
+	if !ok || failed.Status != http.StatusInternalServerError || failed.Code != "RUNTIME_ERROR" {
+		return err
+	}
+	return &AgentError{Asked: asked(r.Method, r.Path...), Reason: failed.Text}
 }

@@ -105,6 +105,74 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// An agent holds its stream open after the last event, and takes one that is closed meanwhile for broken off.
+func TestRunReadsTheStreamToItsEndWithoutWaitingForIt(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	let, left := make(chan struct{}), make(chan error, 1)
+	agent, _ := agentOf(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, `{"type":"init","text":"cmd-1"}`+"\n\n"+`{"type":"execution_complete"}`+"\n\n")
+		_ = http.NewResponseController(w).Flush()
+		<-let
+		_, _ = io.WriteString(w, `{"type":"ping"}`+"\n\n")
+		_ = http.NewResponseController(w).Flush()
+		left <- r.Context().Err()
+	}, nil, false)
+	result, err := agent.Run(ctx, Command{Line: "true"}, nil)
+	if err != nil || result.ID != "cmd-1" {
+		t.Errorf("%+v, %v", result, err)
+	}
+	cancel() // as whoever waited does
+	close(let)
+	if err := <-left; err != nil {
+		t.Errorf("the stream was closed before its end: %v", err)
+	}
+}
+
+// The agent answers with 500 to what it can't do, which is no trouble of its own.
+func TestWhatTheAgentCannotDoIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	client, server := serve(t, answer(http.StatusInternalServerError, jsonType, `{"code":"RUNTIME_ERROR","message":"open /a/b: not a directory"}`))
+	agent, err := client.WithRetry(3, 0, 0).Execd(Endpoint{URL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for asked, do := range map[string]func() error{
+		"POST /files/upload":  func() error { return agent.Upload(ctx, File{Path: "/a/b"}) },
+		"GET /files/download": func() error { _, err := agent.Download(ctx, "/a/b", 9); return err },
+		"GET /files/info":     func() error { _, err := agent.FileInfo(ctx, "/a/b"); return err },
+		"DELETE /files":       func() error { return agent.DeleteFile(ctx, "/a/b") },
+		"DELETE /command":     func() error { return agent.Interrupt(ctx, "cmd-1") },
+	} {
+		before := server.count()
+		var refused *AgentError
+		switch err := do(); {
+		case !errors.As(err, &refused) || refused.Asked != asked || refused.Reason != "open /a/b: not a directory":
+			t.Errorf("%s: %v", asked, err)
+		case apiclient.IsTransient(err) || server.count() != before+1:
+			t.Errorf("%s: asked %d times, transient %t", asked, server.count()-before, apiclient.IsTransient(err))
+		}
+	}
+}
+
+// The agent would take it for the beginning of a variable.
+func TestPathsWithADollarAreRefused(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	agent, server := agentOf(t, answer(http.StatusOK, "text/plain", ""), nil, false)
+	_, downloadErr := agent.Download(ctx, "/w/$HOME", 9)
+	_, infoErr := agent.FileInfo(ctx, "/w/a$")
+	for _, err := range []error{downloadErr, infoErr, agent.Upload(ctx, File{Path: "/w/$5"}), agent.DeleteFile(ctx, "/w/${A}")} {
+		if err == nil || !strings.Contains(err.Error(), "can't hold a $") {
+			t.Errorf("error %v", err)
+		}
+	}
+	if server.count() != 0 {
+		t.Errorf("asked %d times", server.count())
+	}
+}
+
 func TestUpload(t *testing.T) {
 	t.Parallel()
 	agent, server := agentOf(t, answer(http.StatusOK, "text/plain", ""), nil, false)
@@ -128,7 +196,7 @@ func TestUpload(t *testing.T) {
 			t.Errorf("part %v: %q", part.Header, body)
 		}
 	}
-	for _, mode := range []string{"888", "0", "rwx", "17777", "-1", "+644"} {
+	for _, mode := range []string{"888", "0", "rwx", "17777", "4755", "-1", "+644"} {
 		if err := agent.Upload(context.Background(), File{Path: "/w/a", Mode: mode}); err == nil {
 			t.Errorf("mode %q was taken", mode)
 		}

@@ -10,6 +10,7 @@ import (
 	"net/textproto"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
@@ -19,13 +20,26 @@ import (
 type File struct {
 	Path    string // absolute
 	Content []byte
-	Mode    string // octal digits, "755"; "" leaves what the agent makes of it
+	Mode    string // octal digits from 1 to 777; "" leaves what the agent makes of it
 	Owner   string // names known in the sandbox; "" = the agent's own
 	Group   string
 }
 
-// Upload puts a file into the sandbox, over what stands there; folders on the way are made.
+// CheckPath refuses a path that the agent would take for another: it puts variables of its own in the place of every $, and
+// knows no way to write one that stays.
+func CheckPath(path string) error {
+	if strings.Contains(path, "$") {
+		return fmt.Errorf("path %q: it can't hold a $, which the sandbox's agent takes for the beginning of a variable", path)
+	}
+	return nil
+}
+
+// Upload puts a file into the sandbox, over what stands there; folders on the way are made. What can't be written is an
+// *AgentError.
 func (e *Execd) Upload(ctx context.Context, file File) error {
+	if err := CheckPath(file.Path); err != nil {
+		return err
+	}
 	mode, err := decimalMode(file.Mode)
 	if err != nil {
 		return err
@@ -46,14 +60,13 @@ func (e *Execd) Upload(ctx context.Context, file File) error {
 	part(form, "metadata", "metadata.json", "application/json", encoded)
 	part(form, "file", "file", "application/octet-stream", file.Content)
 	_ = form.Close()
-	_, err = e.http.Do(ctx, apiclient.Request{
+	return e.ask(ctx, apiclient.Request{
 		Method:      http.MethodPost,
 		Path:        []string{"files", "upload"},
 		Body:        body.Bytes(),
 		ContentType: form.FormDataContentType(),
 		Timeout:     transferTime(int64(body.Len())),
 	}, nil)
-	return err
 }
 
 // part adds to a form in memory, where nothing can fail.
@@ -65,13 +78,14 @@ func part(form *multipart.Writer, field, filename, contentType string, content [
 	_, _ = w.Write(content)
 }
 
-// decimalMode gives a mode as execd wants it: its octal digits read as a decimal number, 0644 as 644.
+// decimalMode gives a mode as execd wants it: its octal digits read as a decimal number, 0644 as 644. execd leaves out what is
+// more than the permissions, set-user-id and the like, without a word.
 func decimalMode(octal string) (int, error) {
 	if octal == "" {
 		return 0, nil
 	}
-	if mode, err := strconv.ParseUint(octal, 8, 32); err != nil || mode == 0 || mode > 0o7777 {
-		return 0, fmt.Errorf("mode %q: it has to be octal digits from 1 to 7777, like 644", octal)
+	if mode, err := strconv.ParseUint(octal, 8, 32); err != nil || mode == 0 || mode > 0o777 {
+		return 0, fmt.Errorf("mode %q: it has to be octal digits from 1 to 777, like 644", octal)
 	}
 	return strconv.Atoi(octal)
 }
@@ -82,29 +96,33 @@ func transferTime(size int64) time.Duration {
 	return time.Minute + time.Duration(size/perSecond)*time.Second
 }
 
-// Download reads a file of at most limit bytes; a longer one is an error. One that isn't there answers 404.
+// Download reads a file of at most limit bytes; a longer one is an error. One that isn't there answers 404. A folder's download
+// breaks off like a connection.
 func (e *Execd) Download(ctx context.Context, path string, limit int64) ([]byte, error) {
-	answer, err := e.http.Do(ctx, apiclient.Request{
+	if err := CheckPath(path); err != nil {
+		return nil, err
+	}
+	request := apiclient.Request{
 		Method:    http.MethodGet,
 		Path:      []string{"files", "download"},
 		Query:     url.Values{"path": {path}},
 		Timeout:   transferTime(limit),
 		MaxAnswer: limit,
-	}, nil)
+		Retry:     apiclient.RetryNever,
+	}
+	answer, err := e.http.Do(ctx, request, nil)
 	if err != nil {
-		return nil, err
+		return nil, agentError(err, request)
 	}
 	return answer.Body, nil
 }
 
 // DeleteFile removes a file. One that isn't there is a success; a folder is an error.
 func (e *Execd) DeleteFile(ctx context.Context, path string) error {
-	_, err := e.http.Do(ctx, apiclient.Request{
-		Method: http.MethodDelete,
-		Path:   []string{"files"},
-		Query:  url.Values{"path": {path}},
-	}, nil)
-	return err
+	if err := CheckPath(path); err != nil {
+		return err
+	}
+	return e.ask(ctx, apiclient.Request{Method: http.MethodDelete, Path: []string{"files"}, Query: url.Values{"path": {path}}}, nil)
 }
 
 // FileInfo is what execd tells about a file.
@@ -120,12 +138,11 @@ type FileInfo struct {
 
 // FileInfo looks at a file without reading it. One that isn't there answers 404.
 func (e *Execd) FileInfo(ctx context.Context, path string) (FileInfo, error) {
+	if err := CheckPath(path); err != nil {
+		return FileInfo{}, err
+	}
 	var answer map[string]FileInfo
-	_, err := e.http.Do(ctx, apiclient.Request{
-		Method: http.MethodGet,
-		Path:   []string{"files", "info"},
-		Query:  url.Values{"path": {path}},
-	}, &answer)
+	err := e.ask(ctx, apiclient.Request{Method: http.MethodGet, Path: []string{"files", "info"}, Query: url.Values{"path": {path}}}, &answer)
 	if err != nil {
 		return FileInfo{}, err
 	}
