@@ -22,7 +22,7 @@ import (
 //	SOAK=10m                          random seeds for so long, instead of the fixed ones
 //	HISTORY=gpuvm_instance:17         that one seed of that type
 //	HISTORIES=5000                    so many fixed seeds a type
-const defaultHistories = 250
+const defaultHistories = 160
 
 // workers run histories at the same time: a bubble of time keeps about one processor busy.
 const workers = 2

@@ -75,8 +75,12 @@ var whatToDo = regexp.MustCompile(`What to do|What became of it|apply again|dest
 
 // explained: who reads an error knows what became of the object, and what to do.
 func (r *runner) explained(s Step, out core.Outcome) error {
+	requests := r.world.Service.Faults().Requests()
+	if len(requests) == 0 { // it ended with the configuration, which the message is about
+		return nil
+	}
 	posted := false
-	for _, record := range r.world.Service.Faults().Requests() {
+	for _, record := range requests {
 		first := r.history.Type.Requests[0]
 		posted = posted || record.Method == first.Method && record.Path == first.Path
 	}

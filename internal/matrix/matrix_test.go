@@ -3,6 +3,7 @@ package matrix_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -46,15 +47,23 @@ type matrix struct {
 	applied, refused int
 }
 
+// full is whether each cell meets each kind of answer and follows on a value, instead of one kind of answer each and every
+// third after a value, which takes a quarter of the time.
+var full = os.Getenv("MATRIX") == "full"
+
 // try makes an object with each kind of nothing in one place, and changes one that has a value there.
 func (m *matrix) try(t *testing.T, p place) {
-	for _, c := range cells(p) {
-		for _, told := range []answers{asEver, absent, null, emptied} {
+	for i, c := range cells(p) {
+		kinds := []answers{asEver, absent, null, emptied}
+		if !full {
+			kinds = kinds[(i+len(p.String()))%len(kinds):][:1]
+		}
+		for _, told := range kinds {
 			m.inWorld(t, told, fmt.Sprintf("%s of %s, answers %s", c.name, p, told), func(r *trial) {
 				r.up(m.table.config(p, c.plan), m.table.config(p, c.applied))
 			})
 		}
-		if p.value == nil || c.name == "a value" {
+		if p.value == nil || c.name == "a value" || !full && i%3 != len(p.String())%3 {
 			continue
 		}
 		m.inWorld(t, asEver, fmt.Sprintf("a value of %s, then %s", p, c.name), func(r *trial) {
@@ -106,6 +115,7 @@ func (r *trial) up(atPlan, atApply map[string]any) {
 	again := r.provider.Preview(r.ctx, r.of.Name, r.object, atApply)
 	r.judge(again)
 	switch {
+	case len(again.Errors()) > 0 && out.Change.Action == core.NoOp: // nothing was applied, so nobody looked at what became known
 	case again.Failed():
 		r.t.Errorf("%s: the next plan fails: %s", r.what, again)
 	case again.Change == nil || again.Object == nil:

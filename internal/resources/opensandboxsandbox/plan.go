@@ -102,8 +102,10 @@ func (p planning) replace() {
 	}
 }
 
+// comesOrGoes says whether an attribute does, or may: what is unknown may turn out null, and what is planned as a change in
+// place can't become a replacement then.
 func (p planning) comesOrGoes(name string) bool {
-	return p.State[name].IsNull() != p.Plan[name].IsNull()
+	return p.State[name].IsNull() != p.Plan[name].IsNull() || !p.Plan[name].IsKnown()
 }
 
 // adopt takes an imported sandbox over. Metadata, ports, policy and whether it is paused are compared with the server,
