@@ -46,6 +46,7 @@ type call struct {
 	// elsewhere: a redirect led to another path, and the answer is of what stands there.
 	elsewhere bool
 	delay     time.Duration
+	cutShort  bool // the pause before the next attempt was
 }
 
 func (c *call) send(ctx context.Context) error {
@@ -54,12 +55,15 @@ func (c *call) send(ctx context.Context) error {
 		c.unsent, c.err = true, &final{err: err}
 		return c.failure()
 	}
+	waits := pausing(ctx)
 	repeater := &retryablehttp.Client{
-		HTTPClient:     &http.Client{Transport: c, CheckRedirect: checkRedirect},
-		RetryMax:       c.retry.max,
-		CheckRetry:     func(ctx context.Context, _ *http.Response, _ error) (bool, error) { return c.again(ctx), nil },
+		HTTPClient: &http.Client{Transport: c, CheckRedirect: checkRedirect},
+		RetryMax:   c.retry.max,
+		CheckRetry: func(context.Context, *http.Response, error) (bool, error) {
+			return ctx.Err() == nil && c.again(waits), nil
+		},
 		Backoff:        func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 }, // PrepareRetry waits
-		PrepareRetry:   func(*http.Request) error { return c.clock.Sleep(ctx, c.delay) },
+		PrepareRetry:   func(*http.Request) error { return c.pause(waits) },
 		RequestLogHook: func(_ retryablehttp.Logger, _ *http.Request, n int) { c.attempts = n + 1 },
 		ErrorHandler:   retryablehttp.PassthroughErrorHandler,
 	}
@@ -67,6 +71,8 @@ func (c *call) send(ctx context.Context) error {
 	switch {
 	case err != nil && ctx.Err() != nil: // also where only the wait for the next attempt was cut short
 		c.err = endOf(ctx)
+	case c.cutShort:
+		c.err = endOf(waits)
 	case err != nil && c.err == nil: // http.Client's own, about a malformed redirect
 		c.err = &final{err: errors.New("redirected, but not to a valid URL")}
 	case c.answer != nil && c.answer.Status >= 300 && c.answer.Status < 400 && c.err == nil:
@@ -76,6 +82,12 @@ func (c *call) send(ctx context.Context) error {
 		return c.failure()
 	}
 	return nil
+}
+
+func (c *call) pause(ctx context.Context) error {
+	err := c.clock.Sleep(ctx, c.delay)
+	c.cutShort = err != nil
+	return err
 }
 
 func (c *call) prepare(ctx context.Context) (*retryablehttp.Request, error) {
@@ -90,7 +102,7 @@ func (c *call) prepare(ctx context.Context) (*retryablehttp.Request, error) {
 
 // RoundTrip makes one attempt, from the hold-back to the last byte of the answer.
 func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := c.holdback.wait(req.Context(), c.clock, req.URL.Host); err != nil {
+	if err := c.holdback.wait(pausing(req.Context()), c.clock, req.URL.Host); err != nil {
 		c.unsent, c.err = true, err
 		return nil, err
 	}

@@ -106,6 +106,22 @@ func outlasts(ctx context.Context, wait time.Duration) error {
 	return &lateError{wait}
 }
 
+type pausingKey struct{}
+
+// PauseWithin gives a context whose requests pause before an attempt only for as long as operation lasts. It is for one whose
+// answer is waited for beyond the end of the operation: cutting it would lose what it made, not sending it loses nothing.
+func PauseWithin(ctx, operation context.Context) context.Context {
+	return context.WithValue(ctx, pausingKey{}, operation)
+}
+
+// pausing is the context that bounds the pauses of a request.
+func pausing(ctx context.Context) context.Context {
+	if operation, ok := ctx.Value(pausingKey{}).(context.Context); ok {
+		return operation
+	}
+	return ctx
+}
+
 // ended is a context's end: its cause for the reader, both for errors.Is.
 type ended struct{ cause, err error }
 

@@ -334,3 +334,23 @@ func TestLog(t *testing.T) {
 		t.Errorf("got %q, want %q", lines, want)
 	}
 }
+
+func TestPausesEndWithTheOperationThatARequestOutlives(t *testing.T) {
+	t.Parallel()
+	s := serve(t, false, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		w.Header().Set("Retry-After", "7200")
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	hour, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	c := clientOf(t, s)
+	for range 2 { // the second one is held back by what the first has learnt
+		_, err := c.Do(PauseWithin(t.Context(), hour), post("x"), nil)
+		if e := asError(t, err); e.Open() || !strings.Contains(e.Error(), "2h0m0s, after the deadline") {
+			t.Errorf("got %v", e)
+		}
+	}
+	if s.count() != 1 {
+		t.Errorf("sent %d times", s.count())
+	}
+}

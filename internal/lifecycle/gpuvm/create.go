@@ -86,6 +86,9 @@ func (l *Lifecycle) Create(ctx context.Context, spec Spec) (vm api.VM, err error
 // createOnce sends the create and, while its outcome is open, sends the same key again until the service says what
 // became of the first. A service that doesn't know keys makes a second VM then, which is deleted at once.
 func (l *Lifecycle) createOnce(ctx context.Context, failure *CreateError, body api.CreateRequest) (api.VM, error) {
+	if cause := context.Cause(ctx); cause != nil {
+		return api.VM{}, cause
+	}
 	// Cutting the request would lose the id of a machine that is being made.
 	post, done := outlive(ctx, postGrace)
 	defer done()
@@ -105,7 +108,7 @@ func (l *Lifecycle) createOnce(ctx context.Context, failure *CreateError, body a
 			return vm, err
 		case !outcomeOpen(err):
 			failure.FirstUnknown = open != nil
-			return vm, errors.Join(err, open)
+			return vm, errors.Join(err, open, endedBeside(ctx, err))
 		}
 		open = err
 		if attempt >= l.Retries || ctx.Err() != nil && attempt > 0 {
@@ -117,6 +120,14 @@ func (l *Lifecycle) createOnce(ctx context.Context, failure *CreateError, body a
 			return vm, open
 		}
 	}
+}
+
+// endedBeside is why ctx ended, where err doesn't say that it did.
+func endedBeside(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); !errors.Is(err, cause) {
+		return cause
+	}
+	return nil
 }
 
 // outcomeOpen says whether the service may have made a VM although no usable answer came.

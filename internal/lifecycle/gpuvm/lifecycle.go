@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
 	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/gpuvm"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/clock"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/poll"
@@ -55,12 +56,12 @@ func (l *Lifecycle) Exec(ctx context.Context, id string, argv []string) (result 
 // shown is a time as messages have it.
 func shown(d time.Duration) string { return d.Round(time.Second).String() }
 
-// outlive gives a context that ends grace after ctx does, not with it.
+// outlive gives a context that ends grace after ctx does, not with it; no request pauses for longer than ctx, though.
 func outlive(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		timer := time.AfterFunc(grace, func() { cancel(context.Cause(ctx)) })
 		context.AfterFunc(longer, func() { timer.Stop() })
 	})
-	return longer, func() { stop(); cancel(context.Canceled) }
+	return apiclient.PauseWithin(longer, ctx), func() { stop(); cancel(context.Canceled) }
 }

@@ -181,7 +181,7 @@ func (l *Lifecycle) backOff(ctx context.Context, client *api.Client, n int, afte
 	return l.clock.Sleep(ctx, wait)
 }
 
-// outlive gives a context that ends grace after ctx does, not with it.
+// outlive gives a context that ends grace after ctx does, not with it; no request pauses for longer than ctx, though.
 func (l *Lifecycle) outlive(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -189,7 +189,7 @@ func (l *Lifecycle) outlive(ctx context.Context, grace time.Duration) (context.C
 			cancel(context.Cause(ctx))
 		}
 	})
-	return longer, func() { stop(); cancel(context.Canceled) }
+	return apiclient.PauseWithin(longer, ctx), func() { stop(); cancel(context.Canceled) }
 }
 
 // tailOf is the end of a text, for a message: whole lines where there are some.
