@@ -2,6 +2,7 @@ package opensandbox
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
@@ -41,9 +42,15 @@ func (e *Egress) Policy(ctx context.Context) (NetworkPolicy, error) {
 // ReplacePolicy puts a policy in the place of the one that is enforced. (PATCH would put its rules before those there.)
 // The sidecar takes any default action without a word, so the caller has to see to that.
 func (e *Egress) ReplacePolicy(ctx context.Context, policy NetworkPolicy) error {
-	if policy.Egress == nil {
-		policy.Egress = []NetworkRule{}
-	}
 	_, err := e.http.Do(ctx, apiclient.Request{Method: http.MethodPut, Path: []string{"policy"}, JSON: policy}, nil)
 	return err
+}
+
+// MarshalJSON writes no rules as an empty list: null, which a list without rules would be, is refused.
+func (p NetworkPolicy) MarshalJSON() ([]byte, error) {
+	type plain NetworkPolicy
+	if p.Egress == nil {
+		p.Egress = []NetworkRule{}
+	}
+	return json.Marshal(plain(p))
 }

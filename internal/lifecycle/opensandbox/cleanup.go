@@ -12,6 +12,7 @@ import (
 const (
 	diagnosticsTimeout = 10 * time.Second
 	diagnosticsTail    = 4 << 10
+	logLines           = 300 // most of which an agent may have written about itself
 )
 
 // giveUp ends a create that failed: it deletes what it made, or keeps it where that is wanted, in a context of its own, as
@@ -80,8 +81,10 @@ func (c *creation) diagnostics(ctx context.Context) string {
 	if events, err := c.API.Events(ctx, c.failure.ID, 20); err == nil && events != "" {
 		text += "events:\n" + tailOf(events, diagnosticsTail/2) + "\n"
 	}
-	if log, err := c.API.Logs(ctx, c.failure.ID, 50); err == nil && log != "" {
-		text += "log:\n" + tailOf(log, diagnosticsTail/2)
+	if log, err := c.API.Logs(ctx, c.failure.ID, logLines); err == nil {
+		if log = tailOf(withoutChatter(log), diagnosticsTail/2); log != "" {
+			text += "log:\n" + log
+		}
 	}
 	return c.redact(tailOf(text, diagnosticsTail))
 }

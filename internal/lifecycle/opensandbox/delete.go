@@ -71,7 +71,7 @@ func (l *Lifecycle) RemoveFile(ctx context.Context, id, path string) error {
 	if err != nil {
 		return err
 	}
-	err = l.explain(ctx, id, agent.DeleteFile(ctx, path))
+	err = l.explain(ctx, id, l.repeat(ctx, func() error { return agent.DeleteFile(ctx, path) }))
 	if err == nil || apiclient.IsGone(err) {
 		return nil
 	}

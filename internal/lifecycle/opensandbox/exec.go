@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,15 +45,22 @@ func (l *Lifecycle) Exec(ctx context.Context, id string, command Command) (api.R
 // awakeAgent gives a client of the sandbox's execd unless the sandbox is known not to run: what is sent to a frozen one is
 // answered by nobody, for as long as it stays so.
 func (l *Lifecycle) awakeAgent(ctx context.Context, id string) (*api.Execd, error) {
+	if err := l.awake(ctx, id); err != nil {
+		return nil, err
+	}
+	return l.reachAgent(ctx, id)
+}
+
+func (l *Lifecycle) awake(ctx context.Context, id string) error {
 	sandbox, err := l.API.Sandbox(ctx, id)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	switch sandbox.Status.State {
 	case api.StatePaused, api.StatePausing, api.StateFailed, api.StateTerminated:
-		return nil, &UnreachableError{ID: id, Status: sandbox.Status}
+		return &UnreachableError{ID: id, Status: sandbox.Status}
 	}
-	return l.reachAgent(ctx, id)
+	return nil
 }
 
 func (l *Lifecycle) execOn(ctx context.Context, id string, agent *api.Execd, command Command) (api.Result, error) {
@@ -104,7 +113,8 @@ func (l *Lifecycle) notTaken(err error) bool {
 func (l *Lifecycle) interrupt(ctx context.Context, agent *api.Execd, commandID string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), interruptTimeout)
 	defer cancel()
-	if err := agent.Interrupt(ctx, commandID); err != nil {
+	err := l.repeat(ctx, func() error { return agent.Interrupt(ctx, commandID) })
+	if _, ended := errors.AsType[*api.AgentError](err); err != nil && !ended {
 		l.progress(ctx, "a command could not be ended", map[string]any{"command_id": commandID, "error": agent.Redact(err.Error())})
 	}
 }
@@ -125,8 +135,39 @@ func CheckUser(user string) error {
 	return fmt.Errorf("user %q is neither a uid nor a user name", user)
 }
 
-// forAgent maps the user as the reference "Exec" has it.
+// maxArgument is what Linux takes as one argument, or one variable, of a program, in bytes (MAX_ARG_STRLEN less its NUL). The agent
+// hands a command to the shell as one argument.
+const maxArgument = 128<<10 - 1
+
+// TooLongError is a command, or a variable of one, that no Linux would start.
+type TooLongError struct {
+	What string // "the command", "the variable A of the command"
+	Size int    // bytes
+}
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("%s takes %d bytes, and Linux starts no program with an argument or variable of more than %d: "+
+		"put it into a file of the sandbox and have that run or read", e.What, e.Size, maxArgument)
+}
+
+// forAgent maps the user as the reference "Exec" has it, and refuses what the sandbox could not start.
 func (c Command) forAgent() (api.Command, error) {
+	raw, err := c.forUser()
+	if err != nil {
+		return raw, err
+	}
+	if len(raw.Line) > maxArgument {
+		return raw, &TooLongError{What: "the command", Size: len(raw.Line)}
+	}
+	for _, name := range slices.Sorted(maps.Keys(raw.Env)) {
+		if size := len(name) + len("=") + len(raw.Env[name]); size > maxArgument {
+			return raw, &TooLongError{What: "the variable " + name + " of the command", Size: size}
+		}
+	}
+	return raw, nil
+}
+
+func (c Command) forUser() (api.Command, error) {
 	raw := api.Command{Line: c.Line, Cwd: c.Cwd, Env: c.Env, Timeout: c.Timeout}
 	if c.User == "" || c.User == "root" {
 		return raw, nil

@@ -47,10 +47,10 @@ type CreateError struct {
 	Doubt        bool // an attempt whose answer was lost may have made another one, beside ID
 	Err          error
 	DeleteErr    error
-	Diagnostics  string // the end of the sandbox's log and events
-	ScriptOutput string // the end of what the setup script printed
-	URL          string // what was tried inside the sandbox, last
-	Hint         string // what to do about it
+	Diagnostics  string              // the end of the sandbox's log and events
+	ScriptOutput string              // the end of what the setup script printed
+	URL          string              // what was tried inside the sandbox, last
+	Hint         string              // what to do about it
 	redact       func(string) string // takes out what the request held and no message may show; nil = nothing
 }
 
@@ -133,6 +133,9 @@ type ScriptError struct {
 
 func (e *ScriptError) Error() string {
 	text := fmt.Sprintf("Script failed (exit %d)", e.ExitCode)
+	if e.ExitCode < 0 {
+		text = fmt.Sprintf("Script failed (exit %d: killed by a signal, as one out of memory is)", e.ExitCode)
+	}
 	if e.Output == "" {
 		return text + ", and printed nothing"
 	}

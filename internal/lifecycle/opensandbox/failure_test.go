@@ -52,6 +52,11 @@ func TestCreateThatFails(t *testing.T) {
 			faults:  []faults.Fault{{Method: "POST", Path: "/v1/sandboxes", Status: 403, Body: `{"code":"KUBERNETES::QUOTA_EXCEEDED","message":"no more"}`}},
 			stage:   StageCreate, fate: FateNeverMade, says: []string{"QUOTA_EXCEEDED", "quota behind the api_key"}, posts: 1,
 		},
+		"a runtime that can't do without an expiry": {
+			spec:   func(s *Spec) { s.Request.TimeoutSeconds = nil },
+			faults: []faults.Fault{{Method: "POST", Path: "/v1/sandboxes", Status: 400, Body: `{"code":"SANDBOX::INVALID_PARAMETER","message":"timeout is required by this workload provider"}`}},
+			stage:  StageCreate, fate: FateNeverMade, says: []string{"HTTP 400", "never expire: set ttl_seconds"}, posts: 1,
+		},
 		"quota as 504": {
 			faults: []faults.Fault{{Method: "POST", Path: "/v1/sandboxes", Status: 504, Body: `{"code":"KUBERNETES::QUOTA_EXCEEDED","message":"no more"}`}},
 			stage:  StageCreate, fate: FateNeverMade, says: []string{"HTTP 504", "QUOTA_EXCEEDED"}, posts: 1,
@@ -84,6 +89,11 @@ func TestCreateThatFails(t *testing.T) {
 			options: fake.Options{ExitDelay: time.Second, ExecdDelay: 5 * time.Second},
 			spec:    func(s *Spec) { s.Request.Entrypoint = []string{"no-such-command"} },
 			stage:   StageHealth, fate: FateDeleted, says: []string{"Failed", "127", "What the server tells", "deleted again"}, posts: 1,
+		},
+		"an entrypoint that ends well": {
+			options: fake.Options{ExitDelay: time.Second, ExecdDelay: 5 * time.Second},
+			spec:    func(s *Spec) { s.Request.Entrypoint = []string{"true"} },
+			stage:   StageHealth, fate: FateDeleted, says: []string{"Terminated", "lasts as long as its entrypoint", "deleted again"}, posts: 1,
 		},
 		"pending for ever": {
 			options: fake.Options{Async: true, PullDelay: 24 * time.Hour},

@@ -3,6 +3,9 @@ package opensandbox
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
 	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/opensandbox"
@@ -27,17 +30,22 @@ func (c *creation) hint(err error) string {
 	_, timedOut := errors.AsType[*poll.TimeoutError](err)
 	unreachable, isUnreachable := errors.AsType[*UnreachableError](err)
 	failed, isAnswer := errors.AsType[*apiclient.Error](err)
+	final, isFinal := errors.AsType[*StateError](err)
 	switch stage := c.failure.Stage; {
 	case isQuota(err):
 		return "the quota behind the api_key is used up; delete sandboxes, or ask for more. A sandbox that never expires holds its share until it is deleted."
 	case isPullFailure(err):
 		return "check the image's name, and image_auth if its registry is private."
+	case stage == StageCreate && c.refusesForever(failed):
+		return "the server's runtime may not have sandboxes that never expire: set ttl_seconds."
 	case stage == StagePool:
 		return "create the pool first (opensandbox_pool), or correct pool_ref."
 	case isUnreachable && unreachable.Status.State == "", isAnswer && apiclient.IsGone(err) && c.failure.ID != "":
 		return c.ttlHint()
 	case isUnreachable && outOfMemory(unreachable.Status):
 		return "give it more memory in the resources block."
+	case isFinal && final.Status.State == api.StateTerminated && c.spec.Request.Image != nil:
+		return "a sandbox lasts as long as its entrypoint, and this one's has ended: it has to be a program that stays, such as the default [\"tail\", \"-f\", \"/dev/null\"]."
 	case (stage == StageHealth || stage == StageProbe) && isAnswer && apiclient.IsUnauthorized(failed):
 		return "the agent refuses whoever lacks what its endpoint demands. The api_key goes to it only through the server: try use_server_proxy = true."
 	case stage == StageProbe && timedOut && c.reached:
@@ -50,6 +58,16 @@ func (c *creation) hint(err error) string {
 		return "an image that can't be pulled, or resources that no node has, keep a sandbox Pending: see what the server tells above."
 	}
 	return ""
+}
+
+// refusesForever knows a server that answers a request without an expiry with words about one: not every runtime can do
+// without, and only its answer tells.
+func (c *creation) refusesForever(failed *apiclient.Error) bool {
+	if failed == nil || c.spec.Request.TimeoutSeconds != nil || failed.Status < 400 || failed.Status > 499 && failed.Status != http.StatusNotImplemented {
+		return false
+	}
+	text := strings.ToLower(failed.Code + " " + failed.Text)
+	return slices.ContainsFunc([]string{"timeout", "expir", "manual"}, func(word string) bool { return strings.Contains(text, word) })
 }
 
 func (c *creation) ttlHint() string {

@@ -22,8 +22,12 @@ func (l *Lifecycle) NetworkPolicy(ctx context.Context, id string) (api.NetworkPo
 	return policy, l.explain(ctx, id, err)
 }
 
-// ReplaceNetworkPolicy puts a policy in the place of the one that a sandbox's sidecar enforces.
+// ReplaceNetworkPolicy puts a policy in the place of the one that a sandbox's sidecar enforces. The way to the sidecar may lead
+// through the sandbox itself, so that one which doesn't run can't be given a policy; Resume gives it one.
 func (l *Lifecycle) ReplaceNetworkPolicy(ctx context.Context, id string, policy api.NetworkPolicy) error {
+	if err := l.awake(ctx, id); err != nil {
+		return err
+	}
 	sidecar, err := l.reachEgress(ctx, id)
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func (c *creation) pause(ctx context.Context) error {
 
 // Upload puts a file into a sandbox, over what stands there; folders on the way are made.
 func (l *Lifecycle) Upload(ctx context.Context, id string, file api.File) error {
-	agent, err := l.reachAgent(ctx, id)
+	agent, err := l.awakeAgent(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -82,11 +82,23 @@ func (l *Lifecycle) Download(ctx context.Context, id, path string, limit int64) 
 	if err != nil {
 		return nil, err
 	}
-	data, err := agent.Download(ctx, path, limit)
+	var data []byte
+	err = l.repeat(ctx, func() (err error) {
+		if data, err = agent.Download(ctx, path, limit); tolerable(err) && isFolder(ctx, agent, path) {
+			return &api.AgentError{Asked: "GET /files/download", Reason: path + " is a directory"}
+		}
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("downloading %s: %w", path, l.explain(ctx, id, err))
 	}
 	return data, nil
+}
+
+// isFolder says whether a download can only break off.
+func isFolder(ctx context.Context, agent *api.Execd, path string) bool {
+	info, err := agent.FileInfo(ctx, path)
+	return err == nil && info.Type == "directory"
 }
 
 // FileInfo looks at a file without reading it. apiclient.IsGone tells a file, or a sandbox, that isn't there.
@@ -95,7 +107,11 @@ func (l *Lifecycle) FileInfo(ctx context.Context, id, path string) (api.FileInfo
 	if err != nil {
 		return api.FileInfo{}, err
 	}
-	info, err := agent.FileInfo(ctx, path)
+	var info api.FileInfo
+	err = l.repeat(ctx, func() (err error) {
+		info, err = agent.FileInfo(ctx, path)
+		return err
+	})
 	if err != nil {
 		return api.FileInfo{}, fmt.Errorf("looking at %s: %w", path, l.explain(ctx, id, err))
 	}
