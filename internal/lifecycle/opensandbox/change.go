@@ -27,6 +27,7 @@ func (e *NeverExpiresError) Unwrap() error { return e.Err }
 // Renew lets a sandbox expire ttl from now, in whole seconds; that may be sooner than before. It reads back what the server
 // made of it: one that was restarted has forgotten renewals.
 func (l *Lifecycle) Renew(ctx context.Context, id string, ttl time.Duration) (api.Sandbox, error) {
+	defer l.listing.changed(id)
 	expiry := l.clock.Now().UTC().Add(ttl).Truncate(time.Second)
 	err := l.repeat(ctx, func() error {
 		_, err := l.API.Renew(ctx, id, expiry)
@@ -54,6 +55,7 @@ func (l *Lifecycle) Renew(ctx context.Context, id string, ttl time.Duration) (ap
 // PatchMetadata sets and removes single keys and leaves all others alone. removed has to name every key that was ever set and
 // is to stay away: one that was set at create comes back with the next change that doesn't name it.
 func (l *Lifecycle) PatchMetadata(ctx context.Context, id string, set map[string]string, removed []string) (api.Sandbox, error) {
+	defer l.listing.changed(id)
 	patch := make(map[string]*string, len(set)+len(removed))
 	for _, key := range removed {
 		patch[key] = nil
@@ -103,6 +105,7 @@ func (l *Lifecycle) Resume(ctx context.Context, id string, again Resumption) (*U
 // move asks for a change of state and waits for it. Servers refuse what is so already in several ways, even with a 500, so that
 // a refusal is judged by the state.
 func (l *Lifecycle) move(ctx context.Context, id string, ask func(context.Context, string) error, passing, wanted string) (api.Sandbox, error) {
+	defer l.listing.changed(id)
 	var sandbox api.Sandbox
 	refused, asked := ask(ctx, id), 1
 	if apiclient.IsGone(refused) || apiclient.IsUnauthorized(refused) {

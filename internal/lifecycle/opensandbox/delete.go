@@ -23,6 +23,7 @@ func (l *Lifecycle) Delete(ctx context.Context, id string) error {
 }
 
 func (l *Lifecycle) delete(ctx context.Context, id string, limit time.Duration) error {
+	l.listing.changed(id)
 	l.progress(ctx, "deleting the sandbox", map[string]any{"id": id})
 	var accepted, asked time.Time
 	var refused error

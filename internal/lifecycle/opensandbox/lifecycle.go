@@ -53,6 +53,7 @@ type Lifecycle struct {
 	settings Settings
 	clock    clock.Clock
 	boots    poll.Memory // spares the requests of a boot that is known to take long
+	listing  listing     // spares the requests of a refresh of many
 }
 
 // New gives a lifecycle over a client.

@@ -12,6 +12,7 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/destroy"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
 )
 
 var (
@@ -62,7 +63,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 
 	// Terraform 1.11 wants the identity even of what is dropped from the state.
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity{ID: state.ID})...)
-	live, err := service.API.Sandbox(ctx, state.ID.ValueString())
+	live, err := service.Refresh(ctx, state.ID.ValueString())
 	switch {
 	case apiclient.IsGone(err):
 		resp.State.RemoveResource(ctx)
@@ -88,7 +89,11 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	resp.Diagnostics.Append(diags...)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	destroy.Machine(ctx, service, diagnose.OpenSandbox, "Sandbox", state.ID.ValueString(), state.TeardownScript.ValueString(), &resp.Diagnostics)
+	id := state.ID.ValueString()
+	var made time.Time
+	failed := private.Get(ctx, req.Private, private.Unfinished, &made)
+	teardown := destroy.Script(state.TeardownScript.ValueString(), id, failed, &resp.Diagnostics)
+	destroy.Machine(ctx, service, diagnose.OpenSandbox, "Sandbox", id, teardown, &resp.Diagnostics)
 }
 
 // ImportState takes an id. The first apply after it adopts the sandbox.
