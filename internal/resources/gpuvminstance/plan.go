@@ -57,6 +57,11 @@ func (r *Resource) planNew(ctx context.Context, planned model, resp *resource.Mo
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("ports"), plan.Ports(planned.ExposedPorts))...)
 	effective := labels.Effective(ctx, planned.Labels, r.service.DefaultLabels, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("effective_labels"), effective)...)
+	needs := plan.CreateSpan(planned.Timeouts.Object)
+	if needs == (plan.Span{}) {
+		needs = plan.Span{Length: r.service.BootTimeout, Setting: "the provider's boot_timeout_seconds"}
+	}
+	plan.WarnShortTTL("machine", planned.TTLSeconds, needs, &resp.Diagnostics)
 }
 
 // planAdoption takes an imported instance over. Its ports and labels are compared with the service, all else is

@@ -100,7 +100,7 @@ func (r *Resource) spec(ctx context.Context, planned *model, config model, diags
 func warnInheritedExpiry(m model, diags *diag.Diagnostics) {
 	if m.TTLSeconds.IsNull() && !m.ExpiresAt.IsNull() {
 		diags.AddAttributeWarning(path.Root("ttl_seconds"), "Sandbox "+m.ID.ValueString()+" expires although ttl_seconds isn't set",
-			"The server ends it at "+m.ExpiresAt.ValueString()+". A sandbox that is restored from a snapshot inherits the expiry of the snapshot's source, and a pool may set one.\n\nWhat to do: set ttl_seconds, which replaces the sandbox once and lets it be renewed.")
+			"The server ends it at "+m.ExpiresAt.ValueString()+". A sandbox that is restored from a snapshot inherits the expiry of the snapshot's source, and a pool, or a runtime that can't do without, may set one.\n\nWhat to do: set ttl_seconds, which replaces the sandbox once and lets it be renewed.")
 	}
 }
 

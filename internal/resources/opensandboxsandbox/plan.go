@@ -1,6 +1,7 @@
 package opensandboxsandbox
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -53,7 +54,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	p := planning{Change: change, resource: r, planned: planned, state: state, resp: resp}
 	p.Keep(ctx, resp, computed...)
-	switch imported := private.IsImported(ctx, req.Private); {
+	switch imported := awaitsAdoption(ctx, req.Private, state); {
 	case hasEnded(state.Status.ValueString()):
 		plan.ReplaceByStatus(ctx, resp)
 	case imported:
@@ -66,6 +67,13 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		p.change(ctx)
 		p.expiry(ctx, req, p.renews())
 	}
+}
+
+// awaitsAdoption says whether an apply has yet to take over an imported sandbox. The note of its import is lost with all of the
+// private state when the provider is killed in the middle of that apply; but only what was imported lacks a value that has a
+// default.
+func awaitsAdoption(ctx context.Context, notes private.State, state model) bool {
+	return private.IsImported(ctx, notes) || state.OnCreateFailure.IsNull()
 }
 
 // hasEnded says whether a sandbox in that state can't come back.
@@ -81,6 +89,26 @@ func (r *Resource) planNew(ctx context.Context, planned model, resp *resource.Mo
 	if planned.VNCPort.IsNull() {
 		p.set(ctx, "vnc_url", types.StringNull())
 	}
+	plan.WarnShortTTL("sandbox", planned.TTLSeconds, r.needs(planned), &resp.Diagnostics)
+}
+
+// needs is how long a sandbox may take until it is usable: all of create where the timeouts block bounds that, else what is
+// always waited for. How long a boot may take says nothing of how long it takes: it is the pull of the largest image.
+func (r *Resource) needs(planned model) plan.Span {
+	if all := plan.CreateSpan(planned.Timeouts.Object); all != (plan.Span{}) {
+		return all
+	}
+	needs := plan.Span{Setting: "the provider's probe block"}
+	if !r.service.SkipHealthCheck && !planned.SkipHealthCheck.ValueBool() {
+		needs.Length, needs.Setting = time.Duration(planned.ReadyTimeoutSeconds.ValueInt64())*time.Second, "ready_timeout_seconds"
+		if r.service.Probe.Line != "" {
+			needs.Setting += " and the provider's probe block"
+		}
+	}
+	if probe := r.service.Probe; probe.Line != "" {
+		needs.Length += cmp.Or(probe.Deadline, probe.Timeout)
+	}
+	return needs
 }
 
 func (p planning) set(ctx context.Context, name string, value attr.Value) {
