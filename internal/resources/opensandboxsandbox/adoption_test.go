@@ -99,6 +99,23 @@ func TestAdoptionEndsWithTheFirstApply(t *testing.T) {
 	same(t, "what replaces", b.plan(b.refresh(adopted), values{"image": "alpine"}).Replace, []string{"image"})
 }
 
+// A provider that is killed in the middle of the first apply takes the note of the import with it.
+func TestAdoptionOutlivesTheNotes(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	imported := b.foreign(map[string]any{"metadata": map[string]string{"team": "red"}})
+	imported.Private = nil
+	config := values{"image": "busybox", "setup_script": "true", "metadata": values{"team": "red"}}
+	adopted, warning := b.adopt(b.refresh(imported), config)
+	if !strings.Contains(warning, "setup_script") {
+		t.Errorf("it warns: %s", warning)
+	}
+	same(t, "writes", b.writes(), 0)
+	adopted = b.refresh(adopted)
+	same(t, "what changes then", changed(adopted, b.plan(adopted, config)), nil)
+	same(t, "what replaces", b.plan(adopted, with(config, values{"setup_script": "false"})).Replace, []string{"setup_script"})
+}
+
 func TestAdoptionComparesMetadataAndPausing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, values{"default_metadata": values{"owner": "ada"}})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -114,6 +115,7 @@ func reportFailedCreate(ctx context.Context, req resource.CreateRequest, resp *r
 	planned.ReportFailedCreate(err, whatIsNext(failure.Fate), &resp.Diagnostics)
 	if failure.Stands() {
 		plan.Note(ctx, req, resp, failure.ID)
+		private.Set(ctx, resp.Private, private.Unfinished, time.Now(), &resp.Diagnostics)
 	} else {
 		resp.State.RemoveResource(ctx)
 	}

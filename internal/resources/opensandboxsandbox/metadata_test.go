@@ -153,3 +153,15 @@ func TestDefaultsThatAreNotKnownStopTheCreate(t *testing.T) {
 	}
 	same(t, "requests", len(b.server.Faults().Requests()), 0)
 }
+
+// A provider that is killed in the middle of an update takes the notes with it; the state still tells which keys are ours.
+func TestRemovedMetadataIsRemovedWithoutTheNotes(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	made := b.make(with(busybox, values{"metadata": values{"team": "red", "old": "1"}}))
+	made.Private = nil
+	made = b.apply(made, with(busybox, values{"metadata": values{"team": "red"}}))
+	same(t, "live", b.own(), map[string]string{"team": "red"})
+	b.apply(made, with(busybox, values{"metadata": values{"team": "blue"}}))
+	same(t, "live after one more change", b.own(), map[string]string{"team": "blue"})
+}

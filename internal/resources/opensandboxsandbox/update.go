@@ -34,7 +34,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	defer cancel()
 
 	u.id, u.reached = u.state.ID.ValueString(), u.state
-	u.adopting = private.IsImported(ctx, req.Private)
+	u.adopting = awaitsAdoption(ctx, req.Private, u.state)
 	result := &u.planned
 	if u.run(ctx); resp.Diagnostics.HasError() {
 		result = &u.reached

@@ -63,6 +63,7 @@ func (u *update) writeMetadata(ctx context.Context) error {
 		differs = len(labels.Missing(wanted, u.live.Metadata)) > 0
 	}
 	if differs {
+		u.recollect(ctx)
 		patched, err := u.service.PatchMetadata(ctx, u.id, wanted, ownedKeys(ctx, u.notes, wanted))
 		if err != nil {
 			return err
@@ -76,6 +77,14 @@ func (u *update) writeMetadata(ctx context.Context) error {
 	}
 	u.noteOwnMetadata(ctx)
 	return nil
+}
+
+// recollect sees that the notes hold the keys that the state has: they are lost where the provider was killed in the middle of an
+// update.
+func (u *update) recollect(ctx context.Context) {
+	before, _ := labels.FromMap(u.state.EffectiveMetadata)
+	owned := append(ownedKeys(ctx, u.notes, before), slices.Sorted(maps.Keys(before))...)
+	private.Set(ctx, u.notes, private.OwnedKeys, owned, u.diags)
 }
 
 // noteOwnMetadata notes own metadata that is configured in other words for the same values.
