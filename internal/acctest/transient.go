@@ -2,11 +2,27 @@ package acctest
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/hashicorp/terraform-plugin-testing/echoprovider"
 )
+
+// Echoed is a configuration that a Provider has begun, with the provider echo required too.
+func Echoed(config string) string {
+	const begin = "required_providers {\n"
+	return strings.Replace(config, begin, begin+"    echo = {\n      source = \"registry.terraform.io/agentenv/echo\"\n    }\n", 1)
+}
+
+// WithEcho serves the providers and, beside them, one named echo: its resource of that name puts what its block was
+// configured with, which may be ephemeral, into the state, where a test can see it.
+func WithEcho() map[string]func() (tfprotov6.ProviderServer, error) {
+	all := Factories()
+	all["echo"] = echoprovider.NewProviderServer()
+	return all
+}
 
 // Opened is an ephemeral resource that Terraform has opened.
 type Opened struct {

@@ -57,7 +57,7 @@ func (e *Ephemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *e
 			"sandbox_id": schema.StringAttribute{
 				MarkdownDescription: endpoint.SandboxIDText + " Where it is null or absent, as that of an ephemeral sandbox is in a plan that doesn't open it, nothing is looked up and all that would be told is null.",
 				Optional:            true,
-				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 			"port": schema.Int64Attribute{
 				MarkdownDescription: endpoint.PortText, Required: true, CustomType: wholenumber.Type{},

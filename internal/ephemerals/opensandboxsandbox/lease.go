@@ -75,9 +75,10 @@ func (l *lease) rest() {
 func (l *lease) renew(ctx context.Context) error {
 	start := l.provider.Clock.Now()
 	_, err := l.service.Renew(ctx, l.id, l.ttl)
-	if l.failed = err != nil; !l.failed {
+	if err == nil {
 		l.expires = start.Add(l.ttl)
 	}
+	l.failed = err != nil && ctx.Err() == nil
 	return err
 }
 
