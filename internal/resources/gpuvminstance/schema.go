@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/networkpolicy"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/upload"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/validate"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/wholenumber"
@@ -46,7 +47,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 		Attributes:          merge(machineAttributes(), setupAttributes(), computedAttributes()),
 		Blocks: map[string]schema.Block{
 			"network_policy": networkpolicy.Block("What the machine may reach. The service can't enforce a policy, so anything but allowing all is refused before a machine is made. A change is noted. Defaults to none, which allows all."),
-			"timeouts": timeouts.Block(ctx, timeouts.Opts{
+			"timeouts": plan.TimeoutsBlock(ctx, timeouts.Opts{
 				Create: true, Read: true, Delete: true,
 				CreateDescription: "How long all of create may take, as a duration such as `\"30m\"`. Where absent, the provider's `boot_timeout_seconds` bounds the boot and `60m` the rest.",
 				ReadDescription:   "How long a refresh may take. Defaults to `2m`.",

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/sandbox"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/wholenumber"
 )
@@ -33,7 +34,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	maps.Copy(attributes, laterAttributes())
 	maps.Copy(attributes, computedAttributes())
 	blocks := sandbox.Blocks()
-	blocks["timeouts"] = timeouts.Block(ctx, timeouts.Opts{
+	blocks["timeouts"] = plan.TimeoutsBlock(ctx, timeouts.Opts{
 		Create: true, Read: true, Update: true, Delete: true,
 		CreateDescription: "How long all of create may take, as a duration such as `\"30m\"`. Defaults to `30m`.",
 		ReadDescription:   "How long a refresh may take. Defaults to `2m`.",

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/snapshot"
 )
 
@@ -45,7 +46,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 			"status":     schema.StringAttribute{MarkdownDescription: snapshot.StatusText + " One that is `Failed` is replaced by the next apply.", Computed: true},
 			"created_at": schema.StringAttribute{MarkdownDescription: snapshot.CreatedAtText, Computed: true},
 		},
-		Blocks: map[string]schema.Block{"timeouts": timeouts.Block(ctx, timeouts.Opts{
+		Blocks: map[string]schema.Block{"timeouts": plan.TimeoutsBlock(ctx, timeouts.Opts{
 			Create: true, Delete: true,
 			CreateDescription: "How long the snapshot may take until it is ready, as a duration such as `\"30m\"`. Defaults to `30m`.",
 			DeleteDescription: "How long a destroy may take, until the server no longer knows the snapshot. Defaults to `10m`.",
