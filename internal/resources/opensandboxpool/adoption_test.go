@@ -88,6 +88,27 @@ func TestImportedPoolIsAdopted(t *testing.T) {
 	}
 }
 
+// A provider that is killed in the middle of the first apply takes the note of the import with it.
+func TestAdoptionOfAPoolOutlivesTheNotes(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.server.AddPool("warm", fake.Capacity{PoolMax: 9}, true)
+	imported, diagnostics := b.Import(t.Context(), kind, "warm")
+	must(t, diagnostics)
+	imported.Private = nil
+	change := b.PlanChange(t.Context(), kind, imported, wanted(`{"a":1}`, 9))
+	must(t, change.Diagnostics)
+	if len(change.Replace) > 0 {
+		t.Fatalf("replaced for %v", change.Replace)
+	}
+	adopted, diagnostics := b.Apply(t.Context(), change)
+	must(t, diagnostics)
+	other := b.PlanChange(t.Context(), kind, adopted, wanted(`{"a":2}`, 9))
+	if sent := b.changed(); len(sent) > 0 || !slices.Equal(other.Replace, []string{"template"}) {
+		t.Errorf("%v were sent; another template replaces for %v", sent, other.Replace)
+	}
+}
+
 func TestImportedPoolOfAnotherCapacityIsChanged(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
