@@ -3,6 +3,7 @@ package gpuvminstance
 
 import (
 	"context"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -64,6 +65,9 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	}
 }
 
+// timeout bounds a read with all its attempts, whatever the service asks to wait.
+const timeout = 2 * time.Minute
+
 // Read asks the service for the machine.
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	defer diagnose.Panic(&resp.Diagnostics)
@@ -73,6 +77,8 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
 	id := state.ID.ValueString()
 	vm, err := service.API.Get(ctx, id)
 	if apiclient.IsGone(err) {

@@ -3,6 +3,7 @@ package opensandboxpool
 
 import (
 	"context"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -62,6 +63,9 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	}
 }
 
+// timeout bounds a read with all its attempts, whatever the service asks to wait.
+const timeout = 2 * time.Minute
+
 // Read asks the server for the pool.
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	defer diagnose.Panic(&resp.Diagnostics)
@@ -71,6 +75,8 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
 	name := state.Name.ValueString()
 	pool, err := service.API.Pool(ctx, name)
 	switch {

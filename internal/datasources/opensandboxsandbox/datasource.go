@@ -3,6 +3,7 @@ package opensandboxsandbox
 
 import (
 	"context"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -32,6 +33,9 @@ func (d *DataSource) Configure(_ context.Context, req datasource.ConfigureReques
 	d.service, _ = req.ProviderData.(*connection.OpenSandbox)
 }
 
+// timeout bounds a read with all its attempts, whatever the service asks to wait.
+const timeout = 2 * time.Minute
+
 // Read asks the server for the sandbox, and for the URLs of its ports.
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	defer diagnose.Panic(&resp.Diagnostics)
@@ -41,6 +45,8 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
 	id := state.ID.ValueString()
 	live, err := service.API.Sandbox(ctx, id)
 	switch {

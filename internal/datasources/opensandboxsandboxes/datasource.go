@@ -3,6 +3,7 @@ package opensandboxsandboxes
 
 import (
 	"context"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -64,6 +65,9 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	}
 }
 
+// timeout bounds the listing with all its pages and attempts.
+const timeout = 10 * time.Minute
+
 // Read lists all pages.
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	defer diagnose.Panic(&resp.Diagnostics)
@@ -73,6 +77,8 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
 	state.Sandboxes = []sandbox.View{}
 	for live, err := range service.API.Sandboxes(ctx, listing.SandboxFilter(state.States.Elements(), state.Metadata)) {
 		if err != nil {

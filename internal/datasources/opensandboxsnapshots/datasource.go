@@ -3,6 +3,7 @@ package opensandboxsnapshots
 
 import (
 	"context"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -62,6 +63,9 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	}
 }
 
+// timeout bounds the listing with all its pages and attempts.
+const timeout = 10 * time.Minute
+
 // Read lists all pages.
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	defer diagnose.Panic(&resp.Diagnostics)
@@ -71,6 +75,8 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
 	state.Snapshots = []snapshot.View{}
 	for live, err := range service.API.Snapshots(ctx, listing.SnapshotFilter(state.SandboxID, state.States.Elements())) {
 		if err != nil {
