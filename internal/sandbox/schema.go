@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
@@ -142,15 +143,17 @@ func reachAttributes() map[string]schema.Attribute {
 }
 
 func setupAttributes() map[string]schema.Attribute {
+	files := upload.FilesAttribute(map[string]schema.Attribute{
+		"mode": schema.StringAttribute{
+			MarkdownDescription: "Permissions in octal digits, `1` to `777`. Defaults to `755`.",
+			Optional:            true, Validators: []validator.String{upload.Mode()},
+		},
+		"owner": schema.StringAttribute{MarkdownDescription: "User that the file belongs to, by a name known in the sandbox. Defaults to the agent's own.", Optional: true},
+		"group": schema.StringAttribute{MarkdownDescription: "Group that the file belongs to, by a name known in the sandbox. Defaults to the agent's own.", Optional: true},
+	})
+	files.Validators = append(files.Validators, mapvalidator.KeysAre(upload.LiteralPath()))
 	return map[string]schema.Attribute{
-		"files": upload.FilesAttribute(map[string]schema.Attribute{
-			"mode": schema.StringAttribute{
-				MarkdownDescription: "Permissions in octal digits, `1` to `7777`. Defaults to `755`.",
-				Optional:            true, Validators: []validator.String{upload.Mode()},
-			},
-			"owner": schema.StringAttribute{MarkdownDescription: "User that the file belongs to, by a name known in the sandbox. Defaults to the agent's own.", Optional: true},
-			"group": schema.StringAttribute{MarkdownDescription: "Group that the file belongs to, by a name known in the sandbox. Defaults to the agent's own.", Optional: true},
-		}),
+		"files": files,
 		"setup_script": schema.StringAttribute{
 			MarkdownDescription: "Script that the sandbox's shell runs once in the new sandbox, after the files. It stands in the state: put secrets into a file with `content_wo`. A change replaces the sandbox. Defaults to none.",
 			Optional:            true, Sensitive: true,

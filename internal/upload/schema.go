@@ -114,6 +114,22 @@ func (v absolutePath) ValidateString(ctx context.Context, req validator.StringRe
 	}
 }
 
+// LiteralPath is a validator of a path that a sandbox's agent takes as it is: it puts a variable of its own in the place of every $,
+// and knows no way to write one that stays.
+func LiteralPath() validator.String { return literalPath{} }
+
+type literalPath struct{}
+
+func (literalPath) Description(context.Context) string { return "holds no $" }
+
+func (v literalPath) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+func (literalPath) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	if at := req.ConfigValue.ValueString(); strings.Contains(at, "$") {
+		resp.Diagnostics.AddAttributeError(req.Path, "Path isn't usable", "The path "+at+" must hold no $: the sandbox's agent would take it for the beginning of a variable.")
+	}
+}
+
 // Base64 is a validator of standard base64 (RFC 4648, section 4). Its message shows no content.
 func Base64() validator.String { return isBase64{} }
 
@@ -132,12 +148,13 @@ func (isBase64) ValidateString(_ context.Context, req validator.StringRequest, r
 	}
 }
 
-// Mode is a validator of a file's permissions in octal digits.
+// Mode is a validator of a file's permissions in octal digits. A sandbox's agent leaves out what is more than permissions,
+// set-user-id and the like, without a word.
 func Mode() validator.String { return mode{} }
 
 type mode struct{}
 
-func (mode) Description(context.Context) string { return "is 1 to 4 octal digits, such as 755" }
+func (mode) Description(context.Context) string { return "is octal digits from 1 to 777, such as 755" }
 
 func (v mode) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
 
@@ -146,7 +163,7 @@ func (v mode) ValidateString(ctx context.Context, req validator.StringRequest, r
 		return
 	}
 	text := req.ConfigValue.ValueString()
-	if bits, err := strconv.ParseUint(text, 8, 12); err != nil || bits == 0 {
+	if bits, err := strconv.ParseUint(text, 8, 32); err != nil || bits == 0 || bits > 0o777 {
 		resp.Diagnostics.AddAttributeError(req.Path, "Not a file mode", "The mode \""+text+"\" must be one that "+v.Description(ctx)+".")
 	}
 }

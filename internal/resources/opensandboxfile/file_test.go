@@ -231,6 +231,8 @@ func TestBadInputIsRefused(t *testing.T) {
 		"\"content_wo\" must be specified":     {"content": "x", "content_wo_version": 1},
 		"must be one that is an absolute path": {"content": "x", "path": "etc/motd"},
 		"Not a file mode":                      {"content": "x", "mode": "rwx"},
+		`The mode "4755" must be`:              {"content": "x", "mode": "4755"},
+		"must hold no $":                       {"content": "x", "path": "/etc/$HOME"},
 		"at least 1":                           {"content": "x", "sandbox_id": ""},
 	} {
 		for name, value := range map[string]string{"sandbox_id": "sb-1", "path": "/etc/motd"} {

@@ -23,10 +23,10 @@ func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *res
 		"path": schema.StringAttribute{
 			MarkdownDescription: "Absolute path of the file in the sandbox; a file that stands there is overwritten. A change replaces the object: the file is deleted at the old path and uploaded to the new one.",
 			Required:            true,
-			Validators:          []validator.String{upload.AbsolutePath()},
+			Validators:          []validator.String{upload.AbsolutePath(), upload.LiteralPath()},
 		},
 		"mode": schema.StringAttribute{
-			MarkdownDescription: "Permissions in octal digits, `1` to `7777`. A change uploads again, in place. Defaults to `755`.",
+			MarkdownDescription: "Permissions in octal digits, `1` to `777`. A change uploads again, in place. Defaults to `755`.",
 			Optional:            true, Validators: []validator.String{upload.Mode()},
 		},
 		"owner": schema.StringAttribute{

@@ -83,6 +83,8 @@ func TestBadInputIsRefusedBeforeAnythingIsSent(t *testing.T) {
 		"pool and pulling":   {pool(values{"image_pull_policy": "Always"}), `image_pull_policy can't be set with pool_ref`},
 		"file mode":          {values{"files": values{"/a": values{"content": "x", "mode": "rwx"}}}, `Not a file mode`},
 		"two contents":       {values{"files": values{"/a": values{"content": "x", "source": "y"}}}, `this one has content and source`},
+		"set-user-id":        {values{"files": values{"/a": values{"content": "x", "mode": "4755"}}}, `octal digits from 1 to 777`},
+		"a path's variable":  {values{"files": values{"/a/$HOME": values{"content": "x"}}}, `must hold no $`},
 		"relative path":      {values{"files": values{"a": values{"content": "x"}}}, `must be one that is an absolute path`},
 		"missing source":     {values{"files": values{"/a": values{"source": "/nonexistent/x"}}}, `Source file can't be read`},
 		"keep what":          {values{"on_create_failure": "leave"}, `must be one of`},
