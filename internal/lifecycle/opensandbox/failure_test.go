@@ -57,11 +57,6 @@ func TestCreateThatFails(t *testing.T) {
 			faults: []faults.Fault{{Method: "POST", Path: "/v1/sandboxes", Status: 400, Body: `{"code":"SANDBOX::INVALID_PARAMETER","message":"timeout is required by this workload provider"}`}},
 			stage:  StageCreate, fate: FateNeverMade, says: []string{"HTTP 400", "never expire: set ttl_seconds"}, posts: 1,
 		},
-		"a runtime that can't do without an expiry": {
-			spec:   func(s *Spec) { s.Request.TimeoutSeconds = nil },
-			faults: []faults.Fault{{Method: "POST", Path: "/v1/sandboxes", Status: 400, Body: `{"code":"SANDBOX::INVALID_PARAMETER","message":"timeout is required by this workload provider"}`}},
-			stage:  StageCreate, fate: FateNeverMade, says: []string{"HTTP 400", "never expire: set ttl_seconds"}, posts: 1,
-		},
 		"quota as 504": {
 			faults: []faults.Fault{{Method: "POST", Path: "/v1/sandboxes", Status: 504, Body: `{"code":"KUBERNETES::QUOTA_EXCEEDED","message":"no more"}`}},
 			stage:  StageCreate, fate: FateNeverMade, says: []string{"HTTP 504", "QUOTA_EXCEEDED"}, posts: 1,

@@ -6,9 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
 	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/opensandbox"
@@ -41,8 +38,6 @@ func (c *creation) hint(err error) string {
 		return "check the image's name, and image_auth if its registry is private."
 	case stage == StageCreate && c.refusesForever(failed):
 		return "the server's runtime may not have sandboxes that never expire: set ttl_seconds."
-	case stage == StageCreate && c.refusesForever(failed):
-		return "the server's runtime may not have sandboxes that never expire: set ttl_seconds."
 	case stage == StagePool:
 		return "create the pool first (opensandbox_pool), or correct pool_ref."
 	case isUnreachable && unreachable.Status.State == "", isAnswer && apiclient.IsGone(err) && c.failure.ID != "":
@@ -63,16 +58,6 @@ func (c *creation) hint(err error) string {
 		return "an image that can't be pulled, or resources that no node has, keep a sandbox Pending: see what the server tells above."
 	}
 	return ""
-}
-
-// refusesForever knows a server that answers a request without an expiry with words about one: not every runtime can do
-// without, and only its answer tells.
-func (c *creation) refusesForever(failed *apiclient.Error) bool {
-	if failed == nil || c.spec.Request.TimeoutSeconds != nil || failed.Status < 400 || failed.Status > 499 && failed.Status != http.StatusNotImplemented {
-		return false
-	}
-	text := strings.ToLower(failed.Code + " " + failed.Text)
-	return slices.ContainsFunc([]string{"timeout", "expir", "manual"}, func(word string) bool { return strings.Contains(text, word) })
 }
 
 // refusesForever knows a server that answers a request without an expiry with words about one: not every runtime can do
