@@ -167,13 +167,13 @@ func explained(err error) error {
 	case errors.As(err, &unknown):
 		return &final{err, "set ca_certificate to the PEM certificate of the authority that signed the service's"}
 	case errors.As(err, &wrong):
-		return &final{err, "the service's certificate is for another name; check the host in base_url"}
+		return &final{err, "the service's certificate is for another name; check the host in the configured address"}
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return &final{err, "the service's certificate must be renewed, unless this machine's clock is wrong"}
 	case errors.As(err, &unproved):
 		return &final{err, "the service's certificate can't be trusted"}
 	case errors.As(err, &plain):
-		return &final{err, "the service does not speak TLS there; check scheme and port of base_url"}
+		return &final{err, "the service does not speak TLS there; check scheme and port of the configured address"}
 	case refusedHandshake(err):
 		return &final{err, "the service refused the TLS connection; where it wants a client certificate, set client_certificate and client_key"}
 	}

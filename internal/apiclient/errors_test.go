@@ -194,7 +194,7 @@ func TestRedirects(t *testing.T) {
 		for _, x := range []struct{ method, to, want string }{
 			{"GET", "/there", ""}, {"GET", s.URL + "/there", ""}, {"HEAD", "there", ""},
 			{"GET", "?code=302&to=/there", ""},
-			{"GET", elsewhere.URL + "/x", "redirected to " + elsewhere.URL + "/x: which is another scheme, host or port; set base_url"},
+			{"GET", elsewhere.URL + "/x", "redirected to " + elsewhere.URL + "/x: which is another scheme, host or port than the configured address has"},
 			{"GET", other, "redirected to " + strings.TrimSuffix(other, "?secret=x") + ": which is another"},
 			{"GET", "//evil.example/x", "redirected to http://evil.example/x"},
 			{"GET", "http://user:pw@evil.example/", "redirected to http://evil.example/: "},

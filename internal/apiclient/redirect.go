@@ -21,9 +21,9 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 func whyRefused(method string, from, to *url.URL) string {
 	switch {
 	case !sameOrigin(from, to):
-		return "which is another scheme, host or port; set base_url to where the service really is"
+		return "which is another scheme, host or port than the configured address has"
 	case method != http.MethodGet && method != http.MethodHead:
-		return "a " + method + " is not redirected; check scheme and path of base_url"
+		return "a " + method + " is not redirected; check scheme and path of the configured address"
 	}
 	return ""
 }

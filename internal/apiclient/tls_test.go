@@ -92,7 +92,7 @@ func TestCertificatesOfTheService(t *testing.T) {
 		"known CA":   {loopback(time.Hour), theirs.pem() + ours.pem(), ""},
 		"unknown CA": {loopback(time.Hour), theirs.pem(), "set ca_certificate"},
 		"no CA":      {loopback(time.Hour), "", "set ca_certificate"},
-		"wrong name": {&x509.Certificate{DNSNames: []string{"vm.example"}, NotAfter: time.Now().Add(time.Hour)}, ours.pem(), "for another name; check the host in base_url"},
+		"wrong name": {&x509.Certificate{DNSNames: []string{"vm.example"}, NotAfter: time.Now().Add(time.Hour)}, ours.pem(), "for another name; check the host in the configured address"},
 		"expired":    {loopback(-time.Hour), ours.pem(), "must be renewed"},
 	} {
 		t.Run(name, func(t *testing.T) {

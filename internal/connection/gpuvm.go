@@ -11,6 +11,7 @@ import (
 	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/gpuvm"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/attribution"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/clock"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/labels"
 	lifecycle "github.com/agentenv/terraform-provider-gpuvm/internal/lifecycle/gpuvm"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/wholenumber"
 )
@@ -66,7 +67,7 @@ func NewGPUVM(model GPUVMModel, userAgent string, diags *diag.Diagnostics) *GPUV
 	config.BaseURL = baseURL
 	config.Credential = apiclient.Credential{Header: "Authorization", Scheme: "Bearer ", Secret: token}
 	warnPlainHTTP(diags, path.Root("base_url"), baseURL, "token")
-	if transport := newTransport(config, "base_url", diags); transport != nil {
+	if transport := newTransport(config, attributes{"base_url", "api_token"}, diags); transport != nil {
 		c.lifecycle = &lifecycle.Lifecycle{
 			API:            api.New(transport),
 			Clock:          clock.System(),
@@ -86,6 +87,15 @@ func (c *GPUVM) Lifecycle(diags *diag.Diagnostics) *lifecycle.Lifecycle {
 		return nil
 	}
 	return c.lifecycle
+}
+
+// KnownDefaults are the provider's default_labels; where their values aren't known, the reason goes into diags.
+func (c *GPUVM) KnownDefaults(diags *diag.Diagnostics) map[string]string {
+	defaults, known := labels.FromMap(c.DefaultLabels)
+	if !known {
+		requireKnown("gpuvm", []string{"default_labels"}, diags)
+	}
+	return defaults
 }
 
 // Attribution gives the labels that attribute a machine made now; ok is false, with the reason in diags, while the

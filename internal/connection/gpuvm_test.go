@@ -3,6 +3,7 @@ package connection
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -113,6 +114,7 @@ func TestUnusableSettingsAreNamedOnTheirAttribute(t *testing.T) {
 		"client_certificate": func(m *GPUVMModel) {
 			m.ClientCertificate, m.ClientKey = types.StringValue("no PEM"), types.StringValue("no PEM")
 		},
+		"api_token": func(m *GPUVMModel) { m.APIToken = types.StringValue("two\nlines") },
 		"headers": func(m *GPUVMModel) {
 			m.Headers = types.MapValueMust(types.StringType, map[string]attr.Value{"bad name": types.StringValue("x")})
 		},
@@ -143,5 +145,28 @@ func TestPlainHTTPWarnsButOnLoopback(t *testing.T) {
 		if diags.HasError() || (diags.WarningsCount() == 1) != warns {
 			t.Errorf("%s: %v", url, diags)
 		}
+	}
+}
+
+func TestUnknownDefaultLabelsAreNeededByACreateOnly(t *testing.T) {
+	model := complete()
+	model.DefaultLabels = types.MapUnknown(types.StringType)
+	var diags diag.Diagnostics
+	service := NewGPUVM(model, "agent", &diags)
+	if service.Lifecycle(&diags) == nil || diags.HasError() {
+		t.Errorf("a call without a create: %v", diags)
+	}
+	if service.KnownDefaults(&diags); !diags.HasError() || !strings.Contains(diags.Errors()[0].Summary(), "default_labels") {
+		t.Errorf("a create: %v", diags)
+	}
+}
+
+// "For ever" is a number of seconds that no duration holds.
+func TestEndlessTimeouts(t *testing.T) {
+	model := complete()
+	model.BootTimeoutSeconds = wholenumber.Of(1 << 62)
+	var diags diag.Diagnostics
+	if got := NewGPUVM(model, "agent", &diags).BootTimeout; got < 24*time.Hour || got+got < got {
+		t.Errorf("got %s", got)
 	}
 }

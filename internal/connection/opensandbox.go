@@ -81,7 +81,7 @@ func NewOpenSandbox(ctx context.Context, model OpenSandboxModel, userAgent strin
 	}
 	c.connect = func(by clock.Clock, diags *diag.Diagnostics) *lifecycle.Lifecycle {
 		config.Clock = by
-		transport := newTransport(config, "domain", diags)
+		transport := newTransport(config, attributes{"domain", "api_key"}, diags)
 		if transport == nil {
 			return nil
 		}

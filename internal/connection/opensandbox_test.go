@@ -44,6 +44,11 @@ func TestOpenSandboxAddress(t *testing.T) {
 			t.Errorf("%q is taken as %q", domain, got)
 		}
 	}
+	for _, domain := range []string{"http://user:hunter2@box.example", "ftp://user:hunter2@box.example", "user:hunter2%@box.example", "user:hunter2@"} {
+		if _, err := (OpenSandboxModel{Domain: types.StringValue(domain)}).baseURL(); err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v", domain, err)
+		}
+	}
 }
 
 func block(values map[string]attr.Value) types.Object {
@@ -149,5 +154,27 @@ func TestCreateDefaults(t *testing.T) {
 	want := lifecycle.CreateSettings{Timeout: 20 * time.Minute, Retry: lifecycle.Retry{Times: 2, Delay: 5 * time.Second, MaxDelay: time.Minute}}
 	if got := (createBlock{RequestTimeoutSeconds: wholenumber.Null(), Retries: wholenumber.Null(), RetryDelaySeconds: wholenumber.Null(), RetryMaxDelaySeconds: wholenumber.Null()}).settings(); got != want {
 		t.Errorf("%+v", got)
+	}
+}
+
+// The transport has names of its own for what it is made with.
+func TestUnusableOpenSandboxSettingsAreNamedOnTheirAttribute(t *testing.T) {
+	for want, set := range map[string]func(*OpenSandboxModel){
+		"domain":         func(m *OpenSandboxModel) { m.Domain = types.StringValue("127.0.0.1:70000") },
+		"api_key":        func(m *OpenSandboxModel) { m.APIKey = types.StringValue("two\nlines") },
+		"ca_certificate": func(m *OpenSandboxModel) { m.CACertificate = types.StringValue("no PEM") },
+	} {
+		model := bare()
+		set(&model)
+		var diags diag.Diagnostics
+		NewOpenSandbox(t.Context(), model, "agent", &diags)
+		if !diags.HasError() {
+			t.Errorf("%s: no error", want)
+			continue
+		}
+		at, ok := diags.Errors()[0].(diag.DiagnosticWithPath)
+		if !ok || at.Path().String() != want || strings.Contains(at.Detail(), "base_url") || strings.Contains(at.Detail(), "two") {
+			t.Errorf("%s: %v", want, diags)
+		}
 	}
 }

@@ -172,7 +172,7 @@ func operationsSchema() schema.Block {
 	return schema.SingleNestedBlock{
 		MarkdownDescription: "How everything after the create of a sandbox deals with failures.",
 		Attributes: map[string]schema.Attribute{
-			"retries":                 retries("How often a request is repeated after a failure that a repetition can heal, 0 to 100. Defaults to `max_retries` where that is set, else to `3`."),
+			"retries":                 retries("How often a request is repeated after a failure that a repetition can heal, 0 to 100. Defaults to the provider's `max_retries` where that is set, else to `3`."),
 			"retry_delay_seconds":     whole(0, "Before the first retry a random time up to this many seconds is waited, before each further one twice that, 0 or more. Defaults to `1`."),
 			"retry_max_delay_seconds": whole(0, "The longest such time in seconds, 0 or more. Defaults to the provider's `retry_max_delay_seconds` where that is set, else to `15`."),
 			"command_retries":         retries("How often a command whose outcome isn't known is run again, 0 to 100. It may run twice then. Defaults to `0`."),

@@ -41,8 +41,9 @@ const (
 	retryMinDelay         = 500 * time.Millisecond
 )
 
-// Attributes is the schema of Settings, to be merged into a provider's own.
-func Attributes() map[string]schema.Attribute {
+// Attributes is the schema of Settings, to be merged into a provider's own. retries and longestPause say what rules where
+// max_retries and retry_max_delay_seconds aren't set.
+func Attributes(retries, longestPause string) map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"request_timeout_seconds": schema.Int64Attribute{
 			MarkdownDescription: "Seconds that one attempt of a request may take, 1 or more. Commands that run in a machine have no such limit. Defaults to `30`.",
@@ -50,12 +51,12 @@ func Attributes() map[string]schema.Attribute {
 			Validators: []validator.Int64{int64validator.AtLeast(1)},
 		},
 		"max_retries": schema.Int64Attribute{
-			MarkdownDescription: "How often a request is repeated after a failure that a repetition can heal, 0 or more. A request that may have made a machine is never repeated blindly. Defaults to `4`.",
+			MarkdownDescription: "How often a request is repeated after a failure that a repetition can heal, 0 to 100. A request that may have made a machine is never repeated blindly. Defaults to " + retries + ".",
 			Optional:            true, CustomType: wholenumber.Type{},
 			Validators: []validator.Int64{int64validator.Between(0, 100)},
 		},
 		"retry_max_delay_seconds": schema.Int64Attribute{
-			MarkdownDescription: "The longest pause between two attempts in seconds, 0 or more. A `Retry-After` of the service is obeyed in full whatever stands here. Defaults to `30`.",
+			MarkdownDescription: "The longest pause between two attempts in seconds, 0 or more. A `Retry-After` of the service is obeyed in full whatever stands here. Defaults to " + longestPause + ".",
 			Optional:            true, CustomType: wholenumber.Type{},
 			Validators: []validator.Int64{int64validator.AtLeast(0)},
 		},
@@ -132,7 +133,7 @@ func seconds(v wholenumber.Value, fallback time.Duration) time.Duration {
 	if v.IsNull() {
 		return fallback
 	}
-	return time.Duration(v.ValueInt64()) * time.Second
+	return v.Seconds()
 }
 
 // UserAgent names the provider, its version and Terraform's; what TF_APPEND_USER_AGENT holds stands behind.

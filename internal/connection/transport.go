@@ -13,18 +13,27 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
 )
 
+// attributes are a provider's own names for what every transport is made with.
+type attributes struct{ address, secret string }
+
 // newTransport makes the transport, or names the setting that it can't be made with.
-func newTransport(config apiclient.Config, addressAttribute string, diags *diag.Diagnostics) *apiclient.Client {
+func newTransport(config apiclient.Config, names attributes, diags *diag.Diagnostics) *apiclient.Client {
 	transport, err := apiclient.New(config)
 	if err == nil {
 		return transport
 	}
-	at := addressAttribute
-	var wrong *apiclient.ConfigError
-	if errors.As(err, &wrong) && wrong.Field != "base_url" {
-		at = wrong.Field
+	at := names.address
+	if wrong, ok := errors.AsType[*apiclient.ConfigError](err); ok {
+		err = wrong.Err
+		switch wrong.Field {
+		case "base_url":
+		case "credential":
+			at = names.secret
+		default:
+			at = wrong.Field
+		}
 	}
-	diags.AddAttributeError(path.Root(at), "Provider setting "+at+" can't be used", err.Error())
+	diags.AddAttributeError(path.Root(at), "Provider setting "+at+" can't be used", fmt.Sprintf("The setting %s: %v.", at, err))
 	return nil
 }
 

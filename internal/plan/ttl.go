@@ -30,7 +30,7 @@ func CreateSpan(block types.Object) Span {
 // WarnShortTTL warns of an object that is to be made and may end before it is usable: what was paid for it and done in it until
 // then is lost. It is said where it is made, not at each refresh of one that has become usable in time.
 func WarnShortTTL(what string, ttl wholenumber.Value, needs Span, diags *diag.Diagnostics) {
-	if ttl.IsNull() || ttl.IsUnknown() || needs.Length <= time.Duration(ttl.ValueInt64())*time.Second {
+	if ttl.IsNull() || ttl.IsUnknown() || needs.Length <= ttl.Seconds() {
 		return
 	}
 	seconds := int64(needs.Length / time.Second)

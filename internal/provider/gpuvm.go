@@ -56,7 +56,7 @@ func (p *gpuvm) Schema(_ context.Context, _ provider.SchemaRequest, resp *provid
 			Optional:            true, ElementType: types.StringType,
 		},
 	}
-	maps.Copy(attributes, connection.Attributes())
+	maps.Copy(attributes, connection.Attributes("`4`", "`30`"))
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Makes GPU virtual machines with a display on an HTTP VM service.",
 		Attributes:          attributes,

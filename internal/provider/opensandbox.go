@@ -83,7 +83,7 @@ func (p *opensandbox) Schema(_ context.Context, _ provider.SchemaRequest, resp *
 			Validators: []validator.Map{metadata.Map()},
 		},
 	}
-	maps.Copy(attributes, connection.Attributes())
+	maps.Copy(attributes, connection.Attributes("`3`; where `operations.retries` is set, that rules", "`15`; where `operations.retry_max_delay_seconds` is set, that rules"))
 	blocks := connection.OpenSandboxBlocks()
 	blocks["attribution"] = connection.AttributionSchema("metadata", "`"+connection.DefaultAttributionPrefix+"`")
 	resp.Schema = schema.Schema{

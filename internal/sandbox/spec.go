@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -34,7 +33,7 @@ func (a Arguments) Spec(ctx context.Context, config Arguments, stamped map[strin
 		Request:         request.CreateRequest,
 		Secrets:         request.Secrets,
 		SkipHealthCheck: by.SkipHealthCheck || a.SkipHealthCheck.ValueBool(),
-		ReadyTimeout:    time.Duration(a.ReadyTimeoutSeconds.ValueInt64()) * time.Second,
+		ReadyTimeout:    a.ReadyTimeoutSeconds.Seconds(),
 		Probe:           by.Probe,
 		SetupScript:     a.SetupScript.ValueString(),
 		Ports:           a.PortNumbers(),

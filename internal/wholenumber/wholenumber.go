@@ -5,7 +5,6 @@ package wholenumber
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 	"time"
@@ -115,7 +114,10 @@ func Sorted(set basetypes.SetValue) []int64 {
 	return numbers
 }
 
-// Seconds is the number as a duration in seconds; one that is too large for that is the longest duration there is.
+// longest is longer than anything here lasts, and so much shorter than the longest duration that no sum of two overflows.
+const longest = 100 * 365 * 24 * time.Hour
+
+// Seconds is the number as a duration in seconds, of at most 100 years.
 func (v Value) Seconds() time.Duration {
-	return time.Duration(min(v.ValueInt64(), math.MaxInt64/int64(time.Second))) * time.Second
+	return time.Duration(min(v.ValueInt64(), int64(longest/time.Second))) * time.Second
 }

@@ -5,6 +5,7 @@ package opensandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -55,17 +56,17 @@ func BaseURL(domain, protocol string) (string, error) {
 		domain = protocol + "://" + domain
 	}
 	base, err := url.Parse(domain)
-	if err != nil {
-		return "", fmt.Errorf("%q is no address: %w", domain, err)
+	if err != nil { // it isn't quoted: a mistyped address may hold a password
+		return "", errors.New("it is no address: use host, host:port or host/path")
 	}
 	base.Scheme = strings.ToLower(base.Scheme)
 	switch {
-	case base.Scheme != "http" && base.Scheme != "https":
-		return "", fmt.Errorf("%q: the protocol has to be http or https", domain)
-	case base.Host == "":
-		return "", fmt.Errorf("%q names no host", domain)
 	case base.User != nil, base.RawQuery != "", base.Fragment != "":
-		return "", fmt.Errorf("an address takes no user, query or fragment: use host, host:port or host/path")
+		return "", errors.New("an address takes no user, query or fragment: use host, host:port or host/path")
+	case base.Scheme != "http" && base.Scheme != "https":
+		return "", fmt.Errorf("the protocol has to be http or https, not %q", base.Scheme)
+	case base.Host == "":
+		return "", errors.New("it names no host")
 	}
 	base.Path = strings.TrimSuffix(strings.TrimRight(base.Path, "/"), "/v1") + "/v1"
 	base.RawPath = ""

@@ -85,7 +85,7 @@ func (m *model) created(ctx context.Context, vm api.VM, attributed map[string]st
 	m.CreatedAt, m.ExpiresAt = types.StringNull(), types.StringNull()
 	if !vm.Answered.IsZero() {
 		m.CreatedAt = types.StringValue(vm.Answered.UTC().Format(time.RFC3339))
-		m.ExpiresAt = types.StringValue(vm.Answered.UTC().Add(time.Duration(m.TTLSeconds.ValueInt64()) * time.Second).Format(time.RFC3339))
+		m.ExpiresAt = types.StringValue(vm.Answered.UTC().Add(m.TTLSeconds.Seconds()).Format(time.RFC3339))
 	}
 }
 

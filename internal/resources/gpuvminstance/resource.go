@@ -259,10 +259,9 @@ type spec struct {
 
 func (r *Resource) spec(ctx context.Context, planned *model, config model, diags *diag.Diagnostics) (spec, map[string]string) {
 	attribution, _ := r.service.Attribution(diags)
-	own, _ := labels.FromMap(planned.Labels)
-	defaults, _ := labels.FromMap(r.service.DefaultLabels)
 	if planned.EffectiveLabels.IsUnknown() {
-		planned.EffectiveLabels = labels.ToMap(ctx, labels.Merge(defaults, own), diags)
+		own, _ := labels.FromMap(planned.Labels)
+		planned.EffectiveLabels = labels.ToMap(ctx, labels.Merge(r.service.KnownDefaults(diags), own), diags)
 	}
 	effective, _ := labels.FromMap(planned.EffectiveLabels)
 

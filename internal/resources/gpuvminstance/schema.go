@@ -107,7 +107,7 @@ func setupAttributes() map[string]schema.Attribute {
 		"readiness_command": schema.ListAttribute{
 			MarkdownDescription: "Command and arguments that are run in the booted machine until they exit with 0; only then does the machine count as ready. A change is noted, nothing is run. Defaults to none.",
 			Optional:            true, ElementType: types.StringType,
-			Validators: []validator.List{listvalidator.SizeAtLeast(1)},
+			Validators: []validator.List{listvalidator.SizeAtLeast(1), validate.NoNullElements()},
 		},
 		"files": upload.FilesAttribute(nil),
 		"files_wo_version": schema.Int64Attribute{

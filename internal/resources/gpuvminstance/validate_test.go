@@ -34,6 +34,7 @@ func TestAccBadInputIsRefusedBeforeAnythingIsSent(t *testing.T) {
 		"deny rule":        {[]string{image, `network_policy {`, `default_action = "allow"`, `egress {`, `action = "deny"`, `target = "a.example"`, `}`, `}`}, `can't enforce this network policy`},
 		"no action":        {[]string{image, `network_policy {`, `}`}, `no default_action`},
 		"misspelt action":  {[]string{image, `network_policy {`, `default_acton = "deny"`, `}`}, `Did you mean "default_action"`},
+		"null argument":    {[]string{image, `readiness_command = ["test", null]`}, `Null element`},
 		"no duration":      {[]string{image, `timeouts {`, `create = "soon"`, `}`}, `Valid time units`},
 		"negative timeout": {[]string{image, `timeouts {`, `create = "-5m"`, `}`}, `more than 0`},
 	} {

@@ -100,7 +100,7 @@ func (r *Resource) needs(planned model) plan.Span {
 	}
 	needs := plan.Span{Setting: "the provider's probe block"}
 	if !r.service.SkipHealthCheck && !planned.SkipHealthCheck.ValueBool() {
-		needs.Length, needs.Setting = time.Duration(planned.ReadyTimeoutSeconds.ValueInt64())*time.Second, "ready_timeout_seconds"
+		needs.Length, needs.Setting = planned.ReadyTimeoutSeconds.Seconds(), "ready_timeout_seconds"
 		if r.service.Probe.Line != "" {
 			needs.Setting += " and the provider's probe block"
 		}
@@ -230,5 +230,5 @@ func (p planning) below(updated bool) bool {
 	case threshold.IsUnknown() || updated:
 		return true
 	}
-	return expires.Sub(p.resource.service.Clock.Now()) < time.Duration(threshold.ValueInt64())*time.Second
+	return expires.Sub(p.resource.service.Clock.Now()) < threshold.Seconds()
 }

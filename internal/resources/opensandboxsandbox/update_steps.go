@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -24,7 +23,7 @@ func (u *update) renew(ctx context.Context) error {
 		return nil
 	}
 	if u.ttlChanged() || u.runsOut() {
-		renewed, err := u.service.Renew(ctx, u.id, time.Duration(u.planned.TTLSeconds.ValueInt64())*time.Second)
+		renewed, err := u.service.Renew(ctx, u.id, u.planned.TTLSeconds.Seconds())
 		if err != nil {
 			return err
 		}
@@ -45,7 +44,7 @@ func (u *update) runsOut() bool {
 	if threshold.IsNull() || u.planned.TTLSeconds.IsNull() || u.live.ExpiresAt.IsZero() {
 		return false
 	}
-	return u.live.ExpiresAt.Sub(u.connection.Clock.Now()) < time.Duration(threshold.ValueInt64())*time.Second
+	return u.live.ExpiresAt.Sub(u.connection.Clock.Now()) < threshold.Seconds()
 }
 
 // writeMetadata sets the own keys and removes those that once were. An imported sandbox that has the own ones is left alone.
