@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/redact"
 )
 
 // Do sends the request and reads the whole answer. An answer outside 2xx is an *Error. Where out isn't nil the answer's JSON is decoded into
@@ -38,6 +40,7 @@ type call struct {
 
 	to       *url.URL
 	attempts int
+	hidden   []string       // secrets of the operation, see redact.Within
 	opened   *http.Response // for Stream: the answer, its body unread
 	// Of the last attempt:
 	answer *Answer // nil: there was none
@@ -50,6 +53,7 @@ type call struct {
 }
 
 func (c *call) send(ctx context.Context) error {
+	c.hidden = redact.Of(ctx)
 	req, err := c.prepare(ctx)
 	if err != nil {
 		c.unsent, c.err = true, &final{err: err}
@@ -155,20 +159,23 @@ func (c *call) repeatable() bool {
 	return c.request.Retry == RetryByMethod && idempotent(c.request.Method) && (c.err != nil || transientStatus(status))
 }
 
+// redact takes out what the client knows to be secret, and what the operation does.
+func (c *call) redact(text string) string { return redact.Quotations(c.Redact(text), c.hidden...) }
+
 // report logs an attempt.
 func (c *call) report(req *http.Request, took time.Duration) {
 	if c.log == nil {
 		return
 	}
 	fields := map[string]any{
-		"method": req.Method, "path": c.Redact(req.URL.EscapedPath()), "attempt": c.attempts, "duration_ms": took.Milliseconds(),
+		"method": req.Method, "path": c.redact(req.URL.EscapedPath()), "attempt": c.attempts, "duration_ms": took.Milliseconds(),
 	}
 	if c.answer != nil {
 		fields["status"] = c.answer.Status
-		fields["request_id"] = c.Redact(requestID(c.answer.Header))
+		fields["request_id"] = c.redact(requestID(c.answer.Header))
 	}
 	if c.err != nil {
-		fields["error"] = c.Redact(c.err.Error())
+		fields["error"] = c.redact(c.err.Error())
 	}
 	c.log(req.Context(), "HTTP request", fields)
 }

@@ -40,19 +40,19 @@ type Error struct {
 // failure makes an Error of where the call stands.
 func (c *call) failure() *Error {
 	e := &Error{
-		Method: c.request.Method, Path: c.Redact(c.to.EscapedPath()), URL: c.Redact(shown(c.to)),
-		RetryAfter: -1, Attempts: c.attempts, Err: c.err, unsent: c.unsent, redact: c.Redact,
+		Method: c.request.Method, Path: c.redact(c.to.EscapedPath()), URL: c.redact(shown(c.to)),
+		RetryAfter: -1, Attempts: c.attempts, Err: c.err, unsent: c.unsent, redact: c.redact,
 	}
 	if c.answer == nil {
 		return e
 	}
 	header := c.answer.Header
 	e.Status, e.elsewhere = c.answer.Status, c.elsewhere
-	e.RequestID = c.Redact(requestID(header))
+	e.RequestID = c.redact(requestID(header))
 	e.RetryAfter = parseRetryAfter(header, c.clock.Now())
 	if e.Status >= 300 {
 		code, text := describe(c.answer.Body)
-		e.Code, e.Text = readable(c.Redact(code), maxRequestID), readable(c.Redact(text), maxText)
+		e.Code, e.Text = readable(c.redact(code), maxRequestID), readable(c.redact(text), maxText)
 	}
 	return e
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/labels"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/redact"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/wholenumber"
 )
 
@@ -173,5 +174,10 @@ func requireKnown(provider string, unknown []string, diags *diag.Diagnostics) bo
 }
 
 func logProgress(ctx context.Context, message string, fields map[string]any) {
-	tflog.Info(ctx, message, fields)
+	for name, value := range fields {
+		if text, ok := value.(string); ok {
+			fields[name] = redact.Text(ctx, text)
+		}
+	}
+	tflog.Info(ctx, redact.Text(ctx, message), fields)
 }

@@ -45,7 +45,7 @@ func (a Arguments) request(ctx context.Context, config Arguments, stamped map[st
 	if !a.TTLSeconds.IsNull() {
 		r.TimeoutSeconds = a.TTLSeconds.ValueInt64Pointer()
 	}
-	r.Secrets = append(r.Secrets, upload.WriteOnly(config.Files)...)
+	r.Secrets = append(r.Secrets, upload.Contents(config.Files)...)
 	return r
 }
 

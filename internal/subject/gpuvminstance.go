@@ -77,7 +77,18 @@ var GPUVMInstance = &Type{
 		"retry_max_delay_seconds": {0, 30},
 		"headers":                 {map[string]any{"X-Gateway": "canary-header-2b9c"}},
 	},
-	Disturbances: []string{"delete", "fail", "relabel", "unlabel", "close-port"},
+	Secret: map[string]any{
+		"image": "client",
+		"files": map[string]any{
+			"/a": map[string]any{"content": "canary-content-1c9e55"},
+			"/b": map[string]any{"content_base64": "Y2FuYXJ5LWJ5dGVzLWE4MTIzNA=="},
+			"/c": map[string]any{"content_wo": "canary-content-wo \"7f3a\"\nof a second canary-line-5dd1e0f2\n"},
+		},
+		"files_wo_version": 1,
+		"setup_script":     "export TOKEN=canary-script-e4b7f1\nexport OTHER=canary-script-2-77aa12\n",
+	},
+	SecretSettings: secretSettings(),
+	Disturbances:   []string{"delete", "fail", "relabel", "unlabel", "close-port"},
 	Requests: []Request{
 		{"POST", "/v1/vms"},
 		{"GET", "/v1/vms/*"},

@@ -108,7 +108,23 @@ var OpenSandboxSandbox = &Type{
 		"probe":                   {map[string]any{"command": ""}, map[string]any{"stable_count": 2, "stable_delay_seconds": 1}, map[string]any{"deadline_seconds": 20}},
 		"operations":              {map[string]any{"retries": 0}, map[string]any{"command_retries": 1, "close_timeout_seconds": 10}},
 	},
-	Disturbances: []string{"delete", "fail", "exit", "relabel", "unlabel", "renew", "policy", "pause", "resume", "out-of-memory"},
+	Secret: map[string]any{
+		"image":      "busybox",
+		"image_auth": map[string]any{"username": "ada", "password_wo": "canary-password-wo-4d11"},
+		"env_wo":     map[string]any{"API_KEY": "canary-env-wo-c0de", "PEM": "canary-env \"first\"\ncanary-env-second-line-66\n"}, "env_wo_version": 1,
+		"files": map[string]any{
+			"/a": map[string]any{"content": "canary-content-1c9e55"},
+			"/b": map[string]any{"content_base64": "Y2FuYXJ5LWJ5dGVzLWE4MTIzNA=="},
+			"/c": map[string]any{"content_wo": "canary-content-wo \"7f3a\"\nof a second canary-line-5dd1e0f2\n"},
+		},
+		"files_wo_version": 1,
+		"setup_script":     "export TOKEN=canary-script-e4b7f1\nexport OTHER=canary-script-2-77aa12\n",
+		"volume": []any{map[string]any{"name": "bucket", "mount_path": "/bucket", "ossfs": map[string]any{
+			"bucket": "models", "endpoint": "oss.example", "access_key_id": "id", "access_key_secret_wo": "canary-key-secret-wo-88aa",
+		}}},
+	},
+	SecretSettings: secretSettings(),
+	Disturbances:   []string{"delete", "fail", "exit", "relabel", "unlabel", "renew", "policy", "pause", "resume", "out-of-memory"},
 	Requests: []Request{
 		{"POST", "/v1/sandboxes"},
 		{"GET", "/v1/sandboxes"},

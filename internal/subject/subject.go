@@ -32,6 +32,10 @@ type Type struct {
 	Bundles  []map[string]any // what only makes sense, or only ends soon, together; nil leaves out
 	// Settings are what an attribute or block of the provider is given, by its name.
 	Settings map[string][]any
+	// Secret is a configuration with a secret in every sensitive and write-only attribute, SecretSettings the same of the
+	// provider block, beside the service's Settings.
+	Secret         map[string]any
+	SecretSettings map[string]any
 	// Disturbances are what others do to an object, for Service.Disturb.
 	Disturbances []string
 	// Requests are what the provider asks of the service, for faults to strike. The first is the one that makes an object.

@@ -52,12 +52,19 @@ func SourceHashes(files []File) map[string]string {
 	return hashes
 }
 
-// WriteOnly gives the write-only contents, which no message may show.
-func WriteOnly(files types.Map) []string {
+// Contents gives the contents that a configuration holds as such: they are sensitive, and no message may show them.
+func Contents(files types.Map) []string {
 	var secrets []string
 	for at := range files.Elements() {
-		if secret := entryOf(files, at).text("content_wo").ValueString(); secret != "" {
-			secrets = append(secrets, secret)
+		content := entryOf(files, at).content()
+		if !content.Source.IsNull() {
+			continue
+		}
+		if data, err := content.Bytes(); err == nil && len(data) > 0 {
+			secrets = append(secrets, string(data))
+		}
+		if !content.Base64.IsNull() {
+			secrets = append(secrets, content.Base64.ValueString())
 		}
 	}
 	return secrets

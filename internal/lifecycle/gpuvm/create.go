@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
 	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/gpuvm"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/crash"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/redact"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/uuid"
 )
 
@@ -25,6 +27,7 @@ type Spec struct {
 	ReadinessCommand []string
 	Files            []File // uploaded in this order
 	SetupScript      string
+	Secrets          []string        // contents of Files that no message may show, whoever repeats them
 	KeepFailed       bool            // leave a machine that failed, for debugging
 	Noted            func(id string) // hears the id before anything else can fail
 }
@@ -32,7 +35,9 @@ type Spec struct {
 // Create makes exactly one VM and sees it through to usable. On any failure, interrupt or panic the error is a
 // *CreateError, which says what became of the machine.
 func (l *Lifecycle) Create(ctx context.Context, spec Spec) (vm api.VM, err error) {
-	failure := &CreateError{Key: uuid.New(), Labels: spec.Request.Labels}
+	// A service may repeat the script, too, which its own output may: it is what the user has to correct.
+	ctx = redact.Within(ctx, append(slices.Clone(spec.Secrets), spec.SetupScript)...)
+	failure := &CreateError{Key: uuid.New(), Labels: spec.Request.Labels, secrets: spec.Secrets}
 	defer func() {
 		if value := recover(); value != nil {
 			err = failure.at(failure.Stage, crash.Recovered(value))

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/redact"
 )
 
 // Stage is how far a create had come when it failed.
@@ -44,6 +46,7 @@ type CreateError struct {
 	Fate         Fate
 	Err          error
 	DeleteErr    error
+	secrets      []string // no part of the message shows them
 }
 
 func (e *CreateError) at(stage Stage, err error) error {
@@ -57,7 +60,7 @@ func (e *CreateError) Unwrap() error { return e.Err }
 func (e *CreateError) Stands() bool { return e.Fate == FateKept || e.Fate == FateUndeleted }
 
 func (e *CreateError) Error() string {
-	text := e.Err.Error() + "\n\n" + e.Outcome()
+	text := redact.Quotations(e.Err.Error(), e.secrets...) + "\n\n" + e.Outcome()
 	if e.FirstUnknown {
 		text += "\n\n" + e.lost()
 	}

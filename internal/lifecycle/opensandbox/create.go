@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
 	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/opensandbox"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/redact"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/uuid"
 )
 
@@ -58,6 +60,8 @@ type creation struct {
 // Create makes exactly one sandbox and sees it through to usable. On any failure, interrupt or panic the error is a
 // *CreateError, which says what became of the sandbox.
 func (l *Lifecycle) Create(ctx context.Context, spec Spec) (usable *Usable, err error) {
+	// A server may repeat the script, too, which its own output may: it is what the user has to correct.
+	ctx = redact.Within(ctx, append(slices.Clone(spec.Secrets), spec.SetupScript)...)
 	c := &creation{Lifecycle: l, spec: spec}
 	c.failure = &CreateError{Object: "sandbox", CreateID: uuid.New(), redact: c.redact}
 	c.usable = &Usable{CreateID: c.failure.CreateID}
@@ -185,11 +189,5 @@ func (c *creation) redact(text string) string {
 	if c.agent != nil {
 		text = c.agent.Redact(text)
 	}
-	for _, secret := range c.spec.Secrets {
-		// A secret of two letters protects nothing and would cut words to pieces.
-		if len(secret) >= 4 {
-			text = strings.ReplaceAll(text, secret, "(redacted)")
-		}
-	}
-	return text
+	return redact.Quotations(text, c.spec.Secrets...)
 }

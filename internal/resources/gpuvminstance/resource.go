@@ -272,6 +272,7 @@ func (r *Resource) spec(ctx context.Context, planned *model, config model, diags
 	s.Request = planned.request(labels.Merge(attribution, effective))
 	s.ReadinessCommand = readiness
 	s.SetupScript = planned.SetupScript.ValueString()
+	s.Secrets = upload.Contents(config.Files)
 	s.KeepFailed = planned.OnCreateFailure.ValueString() == onFailureKeep
 	for _, file := range files {
 		s.Files = append(s.Files, lifecycle.File{Path: file.Path, Data: file.Data})
