@@ -21,16 +21,18 @@ import (
 )
 
 // numbered lists count objects, the last of them an error where there is one. asked counts how far it came.
-func numbered(count int, err error, asked *int) iter.Seq2[int, error] {
-	return func(yield func(int, error) bool) {
-		for i := range count {
-			*asked++
-			if !yield(i, nil) {
-				return
+func numbered(count int, err error, asked *int) func(context.Context) iter.Seq2[int, error] {
+	return func(context.Context) iter.Seq2[int, error] {
+		return func(yield func(int, error) bool) {
+			for i := range count {
+				*asked++
+				if !yield(i, nil) {
+					return
+				}
 			}
-		}
-		if err != nil {
-			yield(0, err)
+			if err != nil {
+				yield(0, err)
+			}
 		}
 	}
 }

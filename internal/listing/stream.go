@@ -3,6 +3,7 @@ package listing
 import (
 	"context"
 	"iter"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -20,12 +21,17 @@ type Kind[T any] struct {
 	Resource func(ctx context.Context, object T, result *list.ListResult) // fills in the whole resource, where it is asked for
 }
 
+// timeout bounds a list with all its pages and their attempts.
+const timeout = 10 * time.Minute
+
 // Stream gives each object as it is listed, at most as many as are asked for: the next page is asked for when Terraform
 // wants more. A failure ends the list.
-func (k Kind[T]) Stream(ctx context.Context, req list.ListRequest, objects iter.Seq2[T, error]) iter.Seq[list.ListResult] {
+func (k Kind[T]) Stream(ctx context.Context, req list.ListRequest, objects func(context.Context) iter.Seq2[T, error]) iter.Seq[list.ListResult] {
 	return func(push func(list.ListResult) bool) {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
 		var diags diag.Diagnostics
-		if k.stream(ctx, req, objects, push, &diags); diags.HasError() {
+		if k.stream(ctx, req, objects(ctx), push, &diags); diags.HasError() {
 			push(list.ListResult{Diagnostics: diags})
 		}
 	}

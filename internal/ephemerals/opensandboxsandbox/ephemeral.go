@@ -41,7 +41,8 @@ func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest,
 }
 
 const (
-	openTimeout = 30 * time.Minute // where the timeouts block doesn't say
+	openTimeout  = 30 * time.Minute // where the timeouts block doesn't say
+	renewTimeout = time.Minute
 	// endTimeout bounds a deletion. An interrupt doesn't cut it: nobody else would end the sandbox before its time.
 	endTimeout = 2 * time.Minute
 )
@@ -115,6 +116,8 @@ func (e *Ephemeral) Renew(ctx context.Context, req ephemeral.RenewRequest, resp 
 	if !private.Get(ctx, req.Private, private.Lease, &held) || resp.Diagnostics.HasError() {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, renewTimeout)
+	defer cancel()
 	lease := newLease(e.service, service, held.TTL)
 	lease.id, lease.expires = held.ID, held.Expires
 	err := lease.renew(ctx)

@@ -4,6 +4,7 @@ package opensandboxsandbox
 
 import (
 	"context"
+	"iter"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -14,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/opensandbox"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/connection"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/listing"
@@ -79,6 +81,6 @@ func (l *List) List(ctx context.Context, req list.ListRequest, stream *list.List
 	if diags.HasError() {
 		return
 	}
-	sandboxes := service.API.Sandboxes(ctx, listing.SandboxFilter(config.States.Elements(), config.Metadata))
-	stream.Results = kind.Stream(ctx, req, sandboxes)
+	filter := listing.SandboxFilter(config.States.Elements(), config.Metadata)
+	stream.Results = kind.Stream(ctx, req, func(ctx context.Context) iter.Seq2[api.Sandbox, error] { return service.API.Sandboxes(ctx, filter) })
 }

@@ -5,6 +5,7 @@ package opensandboxsnapshot
 import (
 	"cmp"
 	"context"
+	"iter"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -92,6 +93,6 @@ func (l *List) List(ctx context.Context, req list.ListRequest, stream *list.List
 	if diags.HasError() {
 		return
 	}
-	snapshots := service.API.Snapshots(ctx, listing.SnapshotFilter(config.SandboxID, config.States.Elements()))
-	stream.Results = kind.Stream(ctx, req, snapshots)
+	filter := listing.SnapshotFilter(config.SandboxID, config.States.Elements())
+	stream.Results = kind.Stream(ctx, req, func(ctx context.Context) iter.Seq2[api.Snapshot, error] { return service.API.Snapshots(ctx, filter) })
 }

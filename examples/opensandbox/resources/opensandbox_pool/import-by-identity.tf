@@ -1,0 +1,6 @@
+import {
+  to = opensandbox_pool.python
+  identity = {
+    id = "python"
+  }
+}

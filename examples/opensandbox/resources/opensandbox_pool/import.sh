@@ -1,0 +1,1 @@
+terraform import opensandbox_pool.python python

@@ -1,0 +1,6 @@
+import {
+  to = opensandbox_snapshot.prepared
+  identity = {
+    id = "9a1c6a5e-1f60-4d0b-8c2e-4a7f3f0e9b21"
+  }
+}
