@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/go-version"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -45,8 +46,9 @@ func inner(block *hclsyntax.Block, kind string) *hclsyntax.Block {
 	return nil
 }
 
-// withoutActions takes out of a configuration what Terraform before 1.14 can't read.
-func withoutActions(t *testing.T, file string, text []byte) []byte {
+// withoutActions takes out of a configuration what Terraform before 1.14 can't read, and the word that it needs a newer one than
+// is at hand.
+func withoutActions(t *testing.T, file string, text []byte, atHand *version.Version) []byte {
 	t.Helper()
 	parsed, diags := hclwrite.ParseConfig(text, path.Base(file), hcl.InitialPos)
 	if diags.HasErrors() {
@@ -57,7 +59,16 @@ func withoutActions(t *testing.T, file string, text []byte) []byte {
 		case "action":
 			parsed.Body().RemoveBlock(block)
 		case "terraform":
-			block.Body().RemoveAttribute("required_version")
+			if required := block.Body().GetAttribute("required_version"); required != nil {
+				wanted := strings.Trim(string(required.Expr().BuildTokens(nil).Bytes()), `" `)
+				constraint, err := version.NewConstraint(wanted)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !constraint.Check(atHand.Core()) {
+					block.Body().RemoveAttribute("required_version")
+				}
+			}
 		case "resource":
 			for _, lifecycle := range block.Body().Blocks() {
 				for _, trigger := range lifecycle.Body().Blocks() {

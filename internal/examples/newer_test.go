@@ -65,13 +65,13 @@ func (c *configuration) plainForOlder() {
 		return
 	}
 	for _, file := range glob(t, c.from, "*.tf") {
-		declared := blocks(t, file, c.read(file), "action")
-		for _, block := range declared {
+		if strings.HasPrefix(file, "import-by-") {
+			continue
+		}
+		for _, block := range blocks(t, file, c.read(file), "action") {
 			c.actions = append(c.actions, action{block.Labels[0], block})
 		}
-		if len(declared) > 0 {
-			c.write(file, withoutActions(t, file, c.read(file)))
-		}
+		c.write(file, withoutActions(t, file, c.read(file), atHand().version))
 	}
 }
 

@@ -68,8 +68,8 @@ type stage struct {
 
 func newStage(t *testing.T, e example) *stage {
 	t.Helper()
-	s := &stage{t: t, vms: acctest.NewGPUVM(t), variables: maps.Clone(e.variables), pool: e.kubernetes}
-	s.sandboxes = acctest.NewOpenSandbox(t, func(o *fake.Options) { o.Kubernetes = e.kubernetes != "" })
+	s := &stage{t: t, vms: acctest.NewGPUVM(t), variables: maps.Clone(e.variables), pool: e.pool}
+	s.sandboxes = acctest.NewOpenSandbox(t, func(o *fake.Options) { o.Kubernetes = e.kubernetes })
 	if s.variables == nil {
 		s.variables = map[string]string{}
 	}
