@@ -99,7 +99,7 @@ func (c *Client) Create(ctx context.Context, key string, body CreateRequest) (VM
 }
 
 func replayOf(h http.Header) Replay {
-	switch h.Get("Idempotency-Replayed") {
+	switch strings.ToLower(h.Get("Idempotency-Replayed")) {
 	case "true":
 		return ReplayRepeated
 	case "false":
@@ -131,7 +131,19 @@ func (c *Client) get(ctx context.Context, r apiclient.Request) (VM, bool, error)
 		return VM{}, false, err
 	}
 	vm, err := decode(r, answer)
-	return vm, answer.Header.Get("Preference-Applied") == "wait", err
+	return vm, held(answer.Header), err
+}
+
+// held says whether the service has applied the preference "wait"; it may say so with the value, and beside others (RFC 7240,
+// section 3).
+func held(h http.Header) bool {
+	for _, applied := range strings.Split(strings.Join(h.Values("Preference-Applied"), ","), ",") {
+		name, _, _ := strings.Cut(applied, "=")
+		if strings.EqualFold(strings.TrimSpace(name), "wait") {
+			return true
+		}
+	}
+	return false
 }
 
 // ExecResult is how a command ended.
