@@ -54,9 +54,7 @@ func (e *Ephemeral) Schema(ctx context.Context, _ ephemeral.SchemaRequest, resp 
 		attributes[name] = attribute
 	}
 	blocks := sandbox.EphemeralBlocks()
-	blocks["timeouts"] = timeouts.BlockWithOpts(ctx, timeouts.Opts{
-		OpenDescription: "How long it may take until the sandbox is usable, as a duration such as `\"30m\"`. Defaults to `30m`.",
-	})
+	blocks["timeouts"] = timeoutsBlock(ctx)
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "A sandbox that lives only as long as Terraform needs it, for example for the tests of a CI run: it stands in no state or plan, and is deleted when the run ends. " +
 			"It takes the arguments of the resource `opensandbox_sandbox` that say what to make. Terraform opens it in a plan and once more in an apply, so set `open = terraform.applying` unless a plan needs it. " +
@@ -64,6 +62,18 @@ func (e *Ephemeral) Schema(ctx context.Context, _ ephemeral.SchemaRequest, resp 
 		Attributes: attributes,
 		Blocks:     blocks,
 	}
+}
+
+// timeoutsBlock is the stock one with a description, which that has none of.
+func timeoutsBlock(ctx context.Context) schema.Block {
+	block := timeouts.BlockWithOpts(ctx, timeouts.Opts{
+		OpenDescription: "How long it may take until the sandbox is usable, as a duration such as `\"30m\"`. Defaults to `30m`.",
+	})
+	if single, ok := block.(schema.SingleNestedBlock); ok {
+		single.MarkdownDescription = "How long opening may take at most."
+		return single
+	}
+	return block
 }
 
 func toldAttributes() map[string]schema.Attribute {
