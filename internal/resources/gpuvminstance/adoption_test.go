@@ -2,6 +2,7 @@ package gpuvminstance_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -12,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/acctest"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/provider"
 )
 
 func imported(id string, config string) resource.TestStep {
@@ -102,5 +104,28 @@ func TestAccImportOfWhatIsGoneOrOdd(t *testing.T) {
 				}},
 			})
 		})
+	}
+}
+
+// Nobody is told to verify the settings of a machine that is replaced.
+func TestReplacedImportIsNotCalledAdopted(t *testing.T) {
+	t.Parallel()
+	service := acctest.NewGPUVM(t)
+	p := acctest.NewProtocol(t, provider.GPUVM("test")(), acctest.Values{"base_url": service.URL, "api_token": service.Token})
+	imported, diagnostics := p.Import(t.Context(), "gpuvm_instance",
+		service.Make(t, `{"image":"client","cpu":1,"memory_mb":1024,"disk_gb":5,"ttl_seconds":900,"ports":[80],"labels":{},"priority":null}`))
+	if len(diagnostics) > 0 {
+		t.Fatal(acctest.Text(diagnostics))
+	}
+	for attribute, config := range map[string]acctest.Values{
+		"exposed_ports": {"image": "client", "cpu": 2, "exposed_ports": []int{81}},
+		"labels":        {"image": "client", "cpu": 2, "exposed_ports": []int{80}, "labels": acctest.Values{"a": "b"}},
+		"":              {"image": "client", "cpu": 2, "exposed_ports": []int{80}},
+	} {
+		change := p.PlanChange(t.Context(), "gpuvm_instance", imported, config)
+		said := acctest.Text(change.Diagnostics)
+		if strings.Join(change.Replace, " ") != attribute || strings.Contains(said, "can't be verified") != (attribute == "") {
+			t.Errorf("replaced through %v; it says %s", change.Replace, said)
+		}
 	}
 }

@@ -74,6 +74,9 @@ func (r *Resource) planAdoption(ctx context.Context, change plan.Change, planned
 		plan.Replace(resp, "labels")
 	}
 	plan.Replace(resp, change.Of("exposed_ports")...)
+	if len(resp.RequiresReplace) > 0 {
+		return // what it was made with is nobody's concern any more
+	}
 	effective := labels.ToMap(ctx, labels.Restrict(live, own, defaults), &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("effective_labels"), effective)...)
 	plan.Adopt(ctx, resp, "instance", change.Of(unverified...))
