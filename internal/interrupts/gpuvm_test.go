@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/acctest"
 	fake "github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/gpuvm"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/workspace"
 )
 
 func TestInterruptsOfGPUVM(t *testing.T) {
@@ -75,17 +76,17 @@ func none(context.Context, *testing.T, side) []byte { return nil }
 // applied is the state after an apply, imported that after an import: the service gives each run the same ids.
 func applied(ctx context.Context, t *testing.T, s side) []byte {
 	service := s.start(t)
-	w := newWorkspace(t, s.config, nil, service.Env()...)
-	w.do(ctx, t, applyAnew...)
-	return w.stateFile(t)
+	w := workspace.New(t, s.config, nil, service.Env()...)
+	w.Do(ctx, t, applyAnew...)
+	return w.StateFile(t)
 }
 
 func imported(ctx context.Context, t *testing.T, s side) []byte {
 	service := s.start(t)
 	id := service.Make(t)
-	w := newWorkspace(t, s.config, nil, service.Env()...)
-	w.do(ctx, t, "import", "-input=false", "-no-color", s.address, id)
-	return w.stateFile(t)
+	w := workspace.New(t, s.config, nil, service.Env()...)
+	w.Do(ctx, t, "import", "-input=false", "-no-color", s.address, id)
+	return w.StateFile(t)
 }
 
 type gpuvmService struct{ *acctest.GPUVM }
