@@ -83,6 +83,7 @@ func (f *frames) send(e event) {
 
 const (
 	pingEvery      = 3 * time.Second
+	watchEvery     = 100 * time.Millisecond
 	largestCommand = 8 << 20 // bytes of a request
 )
 
@@ -117,6 +118,8 @@ func (s *Service) runCommand(w http.ResponseWriter, r *http.Request, sb *sandbox
 		stream.send(event{Type: "execution_complete"})
 		return
 	}
+	unwatch := every(watchEvery, func() { s.bringUpToDate(sb.id) })
+	defer unwatch()
 	started := s.clock.Now()
 	code, message := s.runJob(in.life, sb, job, request, stream) // a client that has gone doesn't end it
 	if in.stopped() {
@@ -161,8 +164,21 @@ func (c commandRequest) neverStarts(sb *sandbox) string {
 
 // keepAlive sends a first ping at once and one every three seconds.
 func keepAlive(stream *frames) (stop func()) {
-	stream.send(event{Type: "ping", Text: "pong"})
-	ticker := time.NewTicker(pingEvery)
+	ping := func() { stream.send(event{Type: "ping", Text: "pong"}) }
+	ping()
+	return every(pingEvery, ping)
+}
+
+// bringUpToDate lets the sandbox end when its time has come, with all that runs in it. Otherwise only a request would see to that.
+func (s *Service) bringUpToDate(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.find(id)
+}
+
+// every does something again and again, by real time, since a test's clock may stand still.
+func every(period time.Duration, do func()) (stop func()) {
+	ticker := time.NewTicker(period)
 	done := make(chan struct{})
 	ended := make(chan struct{})
 	go func() {
@@ -170,7 +186,7 @@ func keepAlive(stream *frames) (stop func()) {
 		for {
 			select {
 			case <-ticker.C:
-				stream.send(event{Type: "ping", Text: "pong"})
+				do()
 			case <-done:
 				return
 			}

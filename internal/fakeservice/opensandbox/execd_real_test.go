@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What a real execd was seen to answer, byte for byte but for ids and times.
@@ -222,5 +223,29 @@ func TestEnvironmentOfAnotherUser(t *testing.T) {
 	}
 	if output != "65534 /root" {
 		t.Errorf("%q", output)
+	}
+}
+
+// What runs in a container ends with its first process, and with its time to live.
+func TestCommandsEndWithTheirSandbox(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		more object
+		pass time.Duration
+	}{
+		"the entrypoint ends": {object{"entrypoint": []string{"sleep", "2"}}, 2 * time.Second},
+		"it expires":          {object{"timeout": 60}, time.Minute},
+	} {
+		all := serve(t, Options{})
+		url, _ := all.endpoint(all.create(test.more), "44772")
+		response, err := http.DefaultClient.Do(all.direct().request("POST", url+"/command", object{"command": "sleep 1000"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.clock.Advance(test.pass)
+		if body, err := io.ReadAll(response.Body); err == nil {
+			t.Errorf("%s: the stream ended well: %q", name, body)
+		}
+		_ = response.Body.Close()
 	}
 }
