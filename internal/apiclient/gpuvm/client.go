@@ -60,6 +60,7 @@ type CreateRequest struct {
 // Replay is what a service says of the Idempotency-Key that a POST carried.
 type Replay int
 
+// What a service says: nothing, that the key was new, or that this is the first answer once more.
 const (
 	ReplayUnknown  Replay = iota // no header: the service doesn't know keys
 	ReplayFirst                  // Idempotency-Replayed: false, the key was new
@@ -125,8 +126,8 @@ func (c *Client) GetWait(ctx context.Context, id string, wait, timeout time.Dura
 }
 
 func (c *Client) get(ctx context.Context, r apiclient.Request) (VM, bool, error) {
-	var any json.RawMessage // an answer that isn't JSON at all is worth another attempt
-	answer, err := c.http.Do(ctx, r, &any)
+	var raw json.RawMessage // an answer that isn't JSON at all is worth another attempt
+	answer, err := c.http.Do(ctx, r, &raw)
 	if err != nil {
 		return VM{}, false, err
 	}

@@ -19,10 +19,9 @@ import (
 
 // failing is one way for a create to fail after the request.
 type failing struct {
-	options func(*fake.Options)
-	fault   *faults.Fault
-	lines   []string
-	says    string // regular expression of the error
+	fault *faults.Fault
+	lines []string
+	says  string // regular expression of the error
 }
 
 var failures = map[string]failing{
