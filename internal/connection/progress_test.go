@@ -119,8 +119,20 @@ func TestLongCreatesSayWhatTheyWaitFor(t *testing.T) {
 	})
 	t.Run("opensandbox_sandbox", func(t *testing.T) {
 		t.Parallel()
-		server := acctest.NewOpenSandbox(t, func(o *fakeopensandbox.Options) { o.ExecdDelay = 50 * time.Millisecond })
-		lines, whole := create(t, providers.OpenSandbox("test")(), acctest.Values{"domain": server.URL, "api_key": server.APIKey},
+		start := clock.NewManual(time.Now())
+		server := acctest.NewOpenSandbox(t, func(o *fakeopensandbox.Options) { o.Clock, o.ExecdDelay = start, time.Minute })
+		var asked atomic.Bool
+		server.Faults().OnRequest(func(r faults.Record) {
+			switch {
+			case strings.HasSuffix(r.Path, "/ping"):
+				asked.Store(true)
+			case asked.Load(): // the agent hasn't answered, so the sandbox is looked at: that is worth a word
+				start.Advance(time.Minute)
+			}
+		})
+		lines, whole := create(t, providers.OpenSandbox("test")(), acctest.Values{
+			"domain": server.URL, "api_key": server.APIKey, "operations": acctest.Values{"retries": 0}, // or the client would ask again by itself
+		},
 			"opensandbox_sandbox", acctest.Values{
 				"image": "client", "ttl_seconds": 3600, "setup_script": script, "teardown_script": script,
 				"files": acctest.Values{"/etc/a": acctest.Values{"content": "a secret of the file"}},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
+	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/gpuvm"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/poll"
 )
 
@@ -45,7 +46,7 @@ func (l *Lifecycle) Teardown(ctx context.Context, id, script string) (skipped st
 	if err != nil {
 		return "", err
 	}
-	if done, err := judge(vm); !done || err != nil {
+	if vm.Status != api.StatusRunning {
 		return "its status is " + vm.Status, nil
 	}
 	l.progress(ctx, "running the teardown script", map[string]any{"id": id})
