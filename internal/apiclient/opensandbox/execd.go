@@ -83,6 +83,7 @@ func (e *Execd) Run(ctx context.Context, command Command, listen func(Stream, st
 	// What is left of the stream after the last event is read on without whoever waits for the command, and so without ctx.
 	following, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	release := context.AfterFunc(ctx, func() { stop(context.Cause(ctx)) })
+	//nolint:contextcheck // it ends with ctx, by release, for as long as the command is followed
 	answer, err := e.http.Stream(sameDeadline{following, ctx}, apiclient.Request{
 		Method:  http.MethodPost,
 		Path:    []string{"command"},

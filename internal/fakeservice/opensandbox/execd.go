@@ -8,7 +8,7 @@ import (
 )
 
 // execdTokenHeader carries execd's own token, where it has one.
-const execdTokenHeader = "X-EXECD-ACCESS-TOKEN" //nolint:gosec // a header's name
+const execdTokenHeader = "X-EXECD-ACCESS-TOKEN"
 
 // execdJSON answers with what execd's framework calls JSON.
 func execdJSON(w http.ResponseWriter, status int, body any) {

@@ -121,7 +121,8 @@ func (s *Service) runCommand(w http.ResponseWriter, r *http.Request, sb *sandbox
 	unwatch := every(watchEvery, func() { s.bringUpToDate(sb.id) })
 	defer unwatch()
 	started := s.clock.Now()
-	code, message := s.runJob(in.life, sb, job, request, stream) // a client that has gone doesn't end it
+	//nolint:contextcheck // a client that has gone doesn't end a command
+	code, message := s.runJob(in.life, sb, job, request, stream)
 	if in.stopped() {
 		hangUp() // the container is gone in the middle of the stream
 	}

@@ -76,12 +76,11 @@ func TestCommandsThatNeverStart(t *testing.T) {
 	fits := "true " + strings.Repeat("x", maxArgument-len("true ")-1)
 	last := func(request object) string {
 		events := c.events(at, request)
-		switch e := events[len(events)-1]; {
-		case e.Error == nil:
+		e := events[len(events)-1]
+		if e.Error == nil {
 			return e.Type
-		default:
-			return e.Error.Name + ": " + e.Error.Value + " " + strings.Join(e.Error.Traceback, "|")
 		}
+		return e.Error.Name + ": " + e.Error.Value + " " + strings.Join(e.Error.Traceback, "|")
 	}
 	const tooLong, invalid, nul = "fork/exec /usr/bin/bash: argument list too long", "fork/exec /usr/bin/bash: invalid argument", "exec: environment variable contains NUL"
 	for want, requests := range map[string][]object{
