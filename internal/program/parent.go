@@ -30,8 +30,8 @@ func (w *watched) OpenEphemeralResource(ctx context.Context, req *tfprotov6.Open
 }
 
 // endWithParent ends the program when Terraform was killed and left it behind. What is under way then has lost its
-// connection, so it is cleaning up; that may finish.
-func (w *watched) endWithParent() {
+// connection, so it is cleaning up; that may finish. What is open then will never be closed, so end ends it.
+func (w *watched) endWithParent(end func()) {
 	parent := os.Getppid()
 	for os.Getppid() == parent {
 		time.Sleep(time.Second)
@@ -42,5 +42,6 @@ func (w *watched) endWithParent() {
 	case <-done:
 	case <-time.After(orphanTimeout):
 	}
+	end()
 	os.Exit(1)
 }

@@ -42,18 +42,22 @@ func Main(address string, p provider.Provider) int {
 		// program in the middle of a create, and lose the machine.
 		// A Terraform that was killed takes no more log lines; to be killed by writing one (SIGPIPE) would end the clean-up.
 		signal.Ignore(syscall.SIGTERM, syscall.SIGPIPE)
-		go watched.endWithParent()
+		go watched.endWithParent(func() { end(p) })
 	}
 	err := tf6server.Serve(address, func() tfprotov6.ProviderServer { return watched }, options...)
-
-	if p, ok := p.(closer); ok {
-		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-		defer cancel()
-		p.Close(ctx)
-	}
+	end(p)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return 0
+}
+
+// end ends what the provider has left to end.
+func end(p provider.Provider) {
+	if p, ok := p.(closer); ok {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+		defer cancel()
+		p.Close(ctx)
+	}
 }

@@ -89,7 +89,8 @@ var (
 	lasting = regexp.MustCompile(`^(A change|Changed in place|They stand in the state|It stands in the state|Not for secrets|Raise |It stays as configured|It is read at plan)`)
 	// written are clauses about the state inside of a sentence.
 	written = strings.NewReplacer(", write-only: it stands in no state and no plan", "", ", write-only: they stand in no state and no plan", "",
-		", whose change reaches only sandboxes that are made afterwards", "", ", as `effective_metadata` shows at plan", "")
+		", whose change reaches only sandboxes that are made afterwards", "", ", as `effective_metadata` shows at plan", "",
+		" and, without `ttl_seconds`, its expiry", "")
 )
 
 // ephemeralText is a description without what has no meaning for an object that is in no state.
