@@ -159,7 +159,12 @@ func (w *watch) judge(t *testing.T, what string, out core.Outcome) {
 }
 
 func around(text, secret string) string {
-	at := max(0, strings.Index(text, secret))
+	at := strings.Index(text, secret)
+	for line := range strings.Lines(secret) {
+		if at < 0 {
+			at = strings.Index(text, strings.TrimSpace(line))
+		}
+	}
 	return text[max(0, at-200):min(len(text), at+200)]
 }
 

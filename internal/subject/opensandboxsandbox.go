@@ -153,7 +153,7 @@ type openSandboxService struct {
 
 func startOpenSandbox(temper map[string]bool) Service {
 	o := fake.Options{
-		APIKey: openSandboxKey, Clock: clock.System(), Seed: 1, URL: memorynet.URL,
+		APIKey: openSandboxKey, Clock: clock.System(), Seed: 1,
 		Kubernetes: temper["kubernetes"], Newer: temper["newer"], Async: temper["answers-at-once"], NoDiagnostics: temper["no-diagnostics"], ProxyAuth: temper["proxy-wants-key"],
 	}
 	if temper["labels-of-images"] {

@@ -66,6 +66,9 @@ func New(t *testing.T, config string, state []byte, env ...string) *Workspace {
 	return w
 }
 
+// Env sets variables of the commands to come, as "NAME=value".
+func (w *Workspace) Env(settings ...string) { w.env = append(w.env, settings...) }
+
 // Write writes a file into the folder and gives its path.
 func (w *Workspace) Write(t *testing.T, name string, data []byte) string {
 	t.Helper()
