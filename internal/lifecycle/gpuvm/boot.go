@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
 	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/gpuvm"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/clock"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/poll"
 )
 
@@ -38,9 +39,9 @@ func (l *Lifecycle) waitRunning(ctx context.Context, vm api.VM, image string, ti
 	}
 	options := l.pollOptions(vm.ID + " to run")
 	options.Memory, options.Kind = &l.boots, image
+	start := l.now()
 	err := poll.Until(ctx, options, func(ctx context.Context) (poll.State, error) {
-		hold := hold(ctx)
-		latest, held, err := l.API.GetWait(ctx, vm.ID, hold, hold+l.RequestTimeout)
+		latest, held, err := l.getHeld(ctx, vm.ID, start)
 		if err != nil {
 			return poll.State{Status: vm.Status}, err
 		}
@@ -53,6 +54,19 @@ func (l *Lifecycle) waitRunning(ctx context.Context, vm api.VM, image string, ti
 		late.Last = vm.Status
 	}
 	return vm, err
+}
+
+// getHeld reads a VM that boots since start, and lets the service hold the answer; meanwhile the wait still tells of itself.
+func (l *Lifecycle) getHeld(ctx context.Context, id string, start time.Time) (vm api.VM, held bool, err error) {
+	waiting := func(ctx context.Context, _ time.Duration) {
+		l.progress(ctx, "waiting for "+id+" to run", map[string]any{"elapsed": shown(l.now().Sub(start))})
+	}
+	err = poll.While(ctx, clock.System(), waiting, func() (err error) {
+		hold := hold(ctx)
+		vm, held, err = l.API.GetWait(ctx, id, hold, hold+l.RequestTimeout)
+		return err
+	})
+	return vm, held, err
 }
 
 // hold is how long the service may hold an answer, so that the last one still comes before the deadline.
