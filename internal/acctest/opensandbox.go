@@ -130,7 +130,11 @@ func OpenSandboxAt(c clock.Clock) map[string]func() (tfprotov6.ProviderServer, e
 
 // OpenSandboxClocked is the provider that goes by the given clock: its plans, waits and retries.
 func OpenSandboxClocked(c clock.Clock) provider.Provider {
-	return clocked{providers.OpenSandbox("test")().(every), c}
+	served, ok := providers.OpenSandbox("test")().(every)
+	if !ok {
+		panic("the provider doesn't serve every kind of type")
+	}
+	return clocked{served, c}
 }
 
 // every kind of type that the provider serves.

@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/crash"
 )
 
 // atOnce bounds how many objects are ended at the same time: the program has about two seconds left then, and a server's
@@ -53,11 +55,21 @@ func (o *Objects) CloseAll(ctx context.Context) error {
 		ending.Go(func() {
 			room <- struct{}{}
 			defer func() { <-room }()
-			if err := left[id](ctx); err != nil {
+			if err := try(ctx, left[id]); err != nil {
 				errs[i] = fmt.Errorf("ending %s: %w", id, err)
 			}
 		})
 	}
 	ending.Wait()
 	return errors.Join(errs...)
+}
+
+// try makes a crash an error: it isn't to keep the others from being ended.
+func try(ctx context.Context, end func(context.Context) error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = crash.Recovered(value)
+		}
+	}()
+	return end(ctx)
 }

@@ -23,8 +23,11 @@ func TestWhatIsOpenIsEnded(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			ended = append(ended, id)
-			if id == "sb-007" {
+			switch id {
+			case "sb-007":
 				return errors.New("refused")
+			case "sb-008":
+				panic("a fault")
 			}
 			return nil
 		})
@@ -32,7 +35,7 @@ func TestWhatIsOpenIsEnded(t *testing.T) {
 	objects.Closed("sb-000")
 	objects.Closed("never opened")
 	err := objects.CloseAll(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "ending sb-007: refused") {
+	if err == nil || !strings.Contains(err.Error(), "ending sb-007: refused") || !strings.Contains(err.Error(), "ending sb-008: the provider crashed: a fault") {
 		t.Errorf("error %v", err)
 	}
 	if slices.Sort(ended); len(ended) != 99 || ended[0] != "sb-001" {

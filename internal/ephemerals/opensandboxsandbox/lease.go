@@ -57,6 +57,7 @@ func (l *lease) begin(ctx context.Context, id string) {
 	l.stopped = make(chan struct{})
 	go func() {
 		defer close(l.stopped)
+		defer func() { _ = recover() }() // a crash here would end the program, and with it Open's clean-up
 		for l.provider.Clock.Sleep(ctx, l.renewAt().Sub(l.provider.Clock.Now())) == nil {
 			_ = l.renew(ctx) // a failed one is tried again soon; that the sandbox is gone is for Open to find out
 		}

@@ -102,7 +102,9 @@ resource "opensandbox_sandbox" "copy" {
 			{Config: taken(server, `name = "weekly"`) + restored},
 			{
 				// Somebody else's sandbox stands on it.
-				PreConfig:   func() { server.Make(t, fmt.Sprintf(`{"snapshotId":%q,"resourceLimits":{"cpu":"1"}}`, server.Snapshots()[0].ID)) },
+				PreConfig: func() {
+					server.Make(t, fmt.Sprintf(`{"snapshotId":%q,"resourceLimits":{"cpu":"1"}}`, server.Snapshots()[0].ID))
+				},
 				Config:      server.Provider(),
 				ExpectError: acctest.Said("is in use: delete the sandboxes that were made from it first"),
 			},
