@@ -1,6 +1,7 @@
 package opensandboxfile_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/acctest"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/faults"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/machine"
 )
 
 func TestAccChangesInTheSandboxAreSeenAndPutRight(t *testing.T) {
@@ -119,4 +121,31 @@ func TestAccFailedUploadIsMadeGoodEvenForTheOldContent(t *testing.T) {
 			},
 		},
 	})
+}
+
+// A folder in the file's place, or a file in the place of its folder, holds up neither a plan nor a destroy.
+func TestAccSomethingElseInTheFilesPlaceIsToldWhenItIsPutRight(t *testing.T) {
+	for says, put := range map[string]string{"is a directory": "/etc/app/motd/deeper", "not a directory": "/etc/app"} {
+		t.Run(says, func(t *testing.T) {
+			server := acctest.NewOpenSandbox(t)
+			config := file(server, `path = "/etc/app/motd"`, `content = "hello\n"`)
+			acctest.Run(t, resource.TestCase{
+				CheckDestroy: server.Empty,
+				Steps: []resource.TestStep{
+					{Config: config},
+					{
+						PreConfig: func() {
+							err := errors.Join(inside(server).Remove("/etc/app"), inside(server).WriteFile(put, machine.File{}))
+							if err != nil {
+								t.Error(err)
+							}
+						},
+						Config:           config,
+						ConfigPlanChecks: plans(plancheck.ResourceActionUpdate),
+						ExpectError:      said(says),
+					},
+				},
+			})
+		})
+	}
 }

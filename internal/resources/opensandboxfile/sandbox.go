@@ -70,6 +70,11 @@ func look(ctx context.Context, service *lifecycle.Lifecycle, state model, size i
 	case apiclient.IsGone(err):
 		return sight{gone: true}, nil
 	}
+	// A folder, or a file in the place of one on the way: what was uploaded isn't what stands there. The upload that puts it right
+	// says why it can't, and meanwhile neither a plan nor a destroy is held up.
+	if _, refused := errors.AsType[*api.AgentError](err); refused {
+		return sight{read: true, sha256: types.StringNull()}, nil
+	}
 	// It ran a moment ago: it may have ended, or been paused, since.
 	if unreachable, ok := errors.AsType[*lifecycle.UnreachableError](err); ok {
 		return sight{gone: unreachable.Status.State == ""}, nil
@@ -89,8 +94,18 @@ func remove(ctx context.Context, service *lifecycle.Lifecycle, id, at string) (l
 		return "is " + sandbox.Status.String(), nil
 	}
 	err = service.RemoveFile(ctx, id, at)
+	if refused, ok := errors.AsType[*api.AgentError](err); ok && otherwise(ctx, service, id, at) {
+		return "holds something else in its place (" + refused.Reason + ")", nil
+	}
 	if unreachable, ok := errors.AsType[*lifecycle.UnreachableError](err); ok {
 		return "is " + unreachable.Status.String(), nil
 	}
 	return "", err
+}
+
+// otherwise says whether no file can stand at a path now: a folder does, or a file in the place of a folder on the way.
+func otherwise(ctx context.Context, service *lifecycle.Lifecycle, id, at string) bool {
+	info, err := service.FileInfo(ctx, id, at)
+	_, refused := errors.AsType[*api.AgentError](err)
+	return refused || err == nil && info.Type == "directory"
 }
