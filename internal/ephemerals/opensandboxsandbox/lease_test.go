@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,13 +21,17 @@ func sameRequest(a, b fake.CreateRequest) bool { return reflect.DeepEqual(a, b) 
 func TestLongSetupIsRenewed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	commands, renewals := make(chan struct{}, 100), make(chan struct{}, 100)
+	var commands, asked atomic.Int32
+	script, renewed, release := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	b.server.Faults().OnRequest(func(r faults.Record) {
 		switch {
-		case strings.HasSuffix(r.Path, "/command"):
-			commands <- struct{}{}
+		case strings.HasSuffix(r.Path, "/command") && commands.Add(1) == 2: // after the probe
+			close(script)
+			<-release
 		case strings.HasSuffix(r.Path, "/renew-expiration"):
-			renewals <- struct{}{}
+			asked.Add(1)
+		case r.Method == "GET" && strings.HasPrefix(r.Path, "/v1/sandboxes/") && asked.Load() > 0 && commands.Load() == 2:
+			renewed <- struct{}{} // a renewal is read back once it is done
 		}
 	})
 	type answer struct {
@@ -35,27 +40,21 @@ func TestLongSetupIsRenewed(t *testing.T) {
 	}
 	done := make(chan answer, 1)
 	go func() {
-		opened, diagnostics := b.OpenEphemeral(context.WithoutCancel(t.Context()), kind, values{"image": "busybox", "setup_script": "sleep 1000"})
+		opened, diagnostics := b.OpenEphemeral(context.WithoutCancel(t.Context()), kind, values{"image": "busybox", "setup_script": "true"})
 		done <- answer{opened, diagnostics}
 	}()
-	<-commands // the probe
-	<-commands // the script
-	count := 0
-	for {
+	<-script
+	for range 5 {
 		b.clock.Advance(150 * time.Second)
-		select {
-		case <-renewals:
-			count++
-			continue
-		case a := <-done:
-			if len(a.diagnostics) > 0 || count < 5 {
-				t.Fatalf("renewed %d times\n%s", count, acctest.Text(a.diagnostics))
-			}
-			if left := b.only(t).Expires.Sub(b.clock.Now()); left < 0 || a.opened.RenewAt.After(b.only(t).Expires.Add(-150*time.Second)) {
-				t.Errorf("%s left, and renewed next at %s", left, a.opened.RenewAt)
-			}
-			return
-		}
+		<-renewed
+	}
+	close(release)
+	a := <-done
+	if len(a.diagnostics) > 0 || asked.Load() != 5 {
+		t.Fatalf("renewed %d times\n%s", asked.Load(), acctest.Text(a.diagnostics))
+	}
+	if expires := b.only(t).Expires; !expires.Equal(b.clock.Now().Add(300*time.Second)) || a.opened.RenewAt.After(expires.Add(-150*time.Second)) {
+		t.Errorf("it expires at %s, and is renewed next at %s; it is %s", expires, a.opened.RenewAt, b.clock.Now())
 	}
 }
 
