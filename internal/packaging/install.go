@@ -28,10 +28,11 @@ func install(ctx context.Context, root string, out io.Writer, version string) er
 	installed := installation{Version: version, Plugins: plugins, Programs: programs, ConfigFile: configFile()}
 	for _, p := range catalog.Providers() {
 		mirrored := filepath.Join(plugins, filepath.FromSlash(p.Address()), version, here().String(), programFile(p, version, here()))
-		for _, file := range []string{mirrored, filepath.Join(programs, p.Program()+here().suffix())} {
-			if err := build(ctx, root, p.Package, version, here(), file); err != nil {
-				return err
-			}
+		if err := build(ctx, root, p.Package, version, here(), mirrored); err != nil {
+			return err
+		}
+		if err := copyProgram(mirrored, filepath.Join(programs, p.Program()+here().suffix())); err != nil {
+			return err
 		}
 		installed.Providers = append(installed.Providers, p)
 	}
@@ -40,6 +41,24 @@ func install(ctx context.Context, root string, out io.Writer, version string) er
 	}
 	if err := whatToPaste.Execute(out, installed); err != nil {
 		return fmt.Errorf("printing what to paste: %w", err)
+	}
+	return nil
+}
+
+// copyProgram puts the copy in place in one step: a program that runs can't be written to, but it can be replaced.
+func copyProgram(from, to string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return fmt.Errorf("installing: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return fmt.Errorf("installing: %w", err)
+	}
+	if err := os.WriteFile(to+".new", content, 0o755); err != nil {
+		return fmt.Errorf("installing: %w", err)
+	}
+	if err := os.Rename(to+".new", to); err != nil {
+		return fmt.Errorf("installing: %w", err)
 	}
 	return nil
 }

@@ -67,11 +67,14 @@ func write(t *testing.T, file, content string) {
 func TestAccMirrorServesTerraform(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	// A second run adds to what is there.
-	for _, v := range []string{"1.2.2", version} {
-		if err := mirror(t.Context(), root, dir, v, []platform{here()}); err != nil {
-			t.Fatal(err)
-		}
+	index := filepath.Join(dir, filepath.FromSlash(catalog.Addresses()[0]), "index.json")
+	write(t, index, `{"versions": {"1.2.2": {}}}`)
+	if err := mirror(t.Context(), root, dir, version, []platform{here()}); err != nil {
+		t.Fatal(err)
+	}
+	var listed mirrorIndex
+	if err := readJSON(index, &listed); err != nil || len(listed.Versions) != 2 {
+		t.Errorf("versions %v (%v): the older one should still be there", listed.Versions, err)
 	}
 	expectAll(t, initialise(t, fmt.Sprintf("provider_installation {\n filesystem_mirror {\n path = %q\n }\n}\n", dir)))
 
