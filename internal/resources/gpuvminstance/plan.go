@@ -19,6 +19,10 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if req.Plan.Raw.IsNull() {
 		return
 	}
+	change, standing := plan.ChangeOf(req)
+	if standing && settled(ctx, change, req.Private) {
+		return
+	}
 	var planned model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &planned)...)
 	refuseUnenforceable(planned.NetworkPolicy, &resp.Diagnostics)
@@ -26,7 +30,6 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	change, standing := plan.ChangeOf(req)
 	if !standing {
 		r.planNew(ctx, planned, resp)
 		return
@@ -43,6 +46,12 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		plan.Replace(resp, change.Of(replacing...)...)
 		upload.ReplaceChanged(ctx, req.Private, sources, resp)
 	}
+}
+
+// settled says whether nothing is proposed and nothing else can ask for a change: no failure, no adoption, no local file.
+func settled(ctx context.Context, change plan.Change, notes private.State) bool {
+	return change.Unchanged() && change.State["files"].IsNull() && change.Text("status") != api.StatusFailed &&
+		change.Text("on_create_failure") != "" && !private.IsImported(ctx, notes)
 }
 
 // awaitsAdoption says whether an apply has yet to take over an imported instance. The note of its import is lost with all of

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -40,13 +41,16 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if req.Plan.Raw.IsNull() {
 		return
 	}
+	change, standing := plan.ChangeOf(req)
+	if standing && r.settled(ctx, change, req) {
+		return
+	}
 	var planned, state model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &planned)...)
 	sources := upload.PlanSources(planned.Files, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	change, standing := plan.ChangeOf(req)
 	if !standing {
 		r.planNew(ctx, planned, resp)
 		return
@@ -67,6 +71,24 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		p.change(ctx)
 		p.expiry(ctx, req, p.renews())
 	}
+}
+
+// settled says whether nothing is proposed and nothing else can ask for a change: no end of the sandbox, no adoption, no local
+// file, no time that runs out, and default metadata as they were.
+func (r *Resource) settled(ctx context.Context, change plan.Change, req resource.ModifyPlanRequest) bool {
+	if !change.Unchanged() || !change.State["files"].IsNull() || !change.State["renew_below_seconds"].IsNull() ||
+		hasEnded(change.Text("status")) || change.Text("on_create_failure") == "" || private.IsImported(ctx, req.Private) {
+		return false
+	}
+	if !change.State["paused"].IsNull() {
+		return false // its status may say otherwise
+	}
+	var own, stamped types.Map
+	var diags diag.Diagnostics
+	diags.Append(req.State.GetAttribute(ctx, path.Root("metadata"), &own)...)
+	diags.Append(req.State.GetAttribute(ctx, path.Root("effective_metadata"), &stamped)...)
+	wanted := metadata.Effective(ctx, own, r.service.DefaultMetadata, &diags)
+	return !diags.HasError() && wanted.Equal(stamped)
 }
 
 // awaitsAdoption says whether an apply has yet to take over an imported sandbox. The note of its import is lost with all of the
