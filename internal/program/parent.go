@@ -33,9 +33,11 @@ func (w *watched) OpenEphemeralResource(ctx context.Context, req *tfprotov6.Open
 // connection, so it is cleaning up; that may finish. What is open then will never be closed, so end ends it.
 func (w *watched) endWithParent(end func()) {
 	parent := os.Getppid()
+	tick := time.NewTicker(time.Second)
 	for os.Getppid() == parent {
-		time.Sleep(time.Second)
+		<-tick.C
 	}
+	tick.Stop()
 	done := make(chan struct{})
 	go func() { w.underWay.Wait(); close(done) }()
 	select {
