@@ -41,7 +41,7 @@ type bench struct {
 }
 
 func (b bench) run(ctx context.Context, sizes, parallelisms []int, tables []string) error {
-	make := map[string]func() error{
+	by := map[string]func() error{
 		"scale":   func() error { return b.scale(ctx, sizes, parallelisms) },
 		"latency": func() error { return b.latency(ctx) },
 		"boot":    func() error { return b.boots(ctx) },
@@ -51,7 +51,7 @@ func (b bench) run(ctx context.Context, sizes, parallelisms []int, tables []stri
 		return err
 	}
 	for _, name := range tables {
-		table, ok := make[name]
+		table, ok := by[name]
 		if !ok {
 			return fmt.Errorf("there is no table %q", name)
 		}

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/agentenv/terraform-provider-gpuvm/internal/clock"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/gpuvm"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/opensandbox"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/terraformcli"
@@ -77,7 +78,7 @@ func (s *stage) serve(o options, service http.Handler) *httptest.Server {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.requests.Add(1)
 		if o.latency > 0 {
-			time.Sleep(o.latency)
+			_ = clock.System().Sleep(r.Context(), o.latency) // a client that goes needs no answer
 		}
 		service.ServeHTTP(w, r)
 	}))

@@ -38,7 +38,7 @@ func TestServe(t *testing.T) {
 	}
 	stop()
 	stop()                                 // twice is once
-	if _, err := get(t, url); err == nil { //nolint:bodyclose // there is none
+	if _, err := get(t, url); err == nil {
 		t.Error("it should no longer answer")
 	}
 }

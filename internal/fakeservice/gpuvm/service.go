@@ -46,12 +46,12 @@ func New(o Options) *Service {
 	}
 	seed := uint64(o.Seed) //nolint:gosec // any bits will do
 	if seed == 0 {
-		seed = rand.Uint64() //nolint:gosec // see ids
+		seed = rand.Uint64()
 	}
 	o.URL, o.Prefix = strings.TrimRight(o.URL, "/"), strings.TrimRight(o.Prefix, "/")
 	s := &Service{
 		options: o, clock: o.Clock, faults: faults.New(o.Clock), vms: map[string]*vm{}, keys: newKeys(),
-		ids: rand.New(rand.NewPCG(seed, 0)), //nolint:gosec // ids of a fake need no secrecy, but repetition on demand
+		ids: rand.New(rand.NewPCG(seed, 0)), // ids of a fake need no secrecy, but repetition on demand
 	}
 	s.routes = map[string]map[string]handler{
 		"":      {http.MethodPost: s.postVM},
