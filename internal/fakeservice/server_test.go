@@ -37,7 +37,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("%q %v", body, err)
 	}
 	stop()
-	stop()                                 // twice is once
+	stop() // twice is once
 	if _, err := get(t, url); err == nil {
 		t.Error("it should no longer answer")
 	}
