@@ -50,9 +50,9 @@ func run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		return mirror(ctx, ".", *out, *version, targets)
+		return mirror(ctx, ".", os.Stdout, *out, *version, targets)
 	case "repository":
-		return repository(".", *out, *name)
+		return repository(".", os.Stdout, *out, *name)
 	case "verify":
 		return verify(".", os.Stdout, flags.Args())
 	}

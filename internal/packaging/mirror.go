@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,7 +32,7 @@ type (
 )
 
 // mirror adds a version to the mirror in out, which need not be there yet, and keeps what it has of others.
-func mirror(ctx context.Context, root, out, version string, targets []platform) error {
+func mirror(ctx context.Context, root string, said io.Writer, out, version string, targets []platform) error {
 	if out == "" {
 		return errors.New("mirror needs -out, the folder to write to")
 	}
@@ -62,7 +63,7 @@ func mirror(ctx context.Context, root, out, version string, targets []platform) 
 		if err := errors.Join(writeJSON(filepath.Join(dir, version+".json"), listed), writeJSON(filepath.Join(dir, "index.json"), index)); err != nil {
 			return err
 		}
-		fmt.Printf("%s %s for %v in %s\n", p.Name, version, targets, dir)
+		fmt.Fprintf(said, "%s %s for %v in %s\n", p.Name, version, targets, dir)
 	}
 	return nil
 }

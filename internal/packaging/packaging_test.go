@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -69,7 +70,7 @@ func TestAccMirrorServesTerraform(t *testing.T) {
 	dir := t.TempDir()
 	index := filepath.Join(dir, filepath.FromSlash(catalog.Addresses()[0]), "index.json")
 	write(t, index, `{"versions": {"1.2.2": {}}}`)
-	if err := mirror(t.Context(), root, dir, version, []platform{here()}); err != nil {
+	if err := mirror(t.Context(), root, io.Discard, dir, version, []platform{here()}); err != nil {
 		t.Fatal(err)
 	}
 	var listed mirrorIndex
@@ -127,7 +128,7 @@ func TestRepositoryHoldsWhatTheRegistryReads(t *testing.T) {
 	t.Parallel()
 	for _, p := range catalog.Providers() {
 		out := filepath.Join(t.TempDir(), p.Name)
-		if err := repository(root, out, p.Name); err != nil {
+		if err := repository(root, io.Discard, out, p.Name); err != nil {
 			t.Fatal(err)
 		}
 		for _, file := range []string{"README.md", "LICENSE", "CHANGELOG.md", manifestFile, "docs/index.md", "examples/provider/provider.tf"} {
@@ -135,11 +136,11 @@ func TestRepositoryHoldsWhatTheRegistryReads(t *testing.T) {
 				t.Errorf("%s: %v", p.Name, err)
 			}
 		}
-		if err := repository(root, out, p.Name); err == nil {
+		if err := repository(root, io.Discard, out, p.Name); err == nil {
 			t.Errorf("%s: an older packing was written over", p.Name)
 		}
 	}
-	if err := repository(root, filepath.Join(t.TempDir(), "x"), "nosuch"); err == nil || !strings.Contains(err.Error(), "gpuvm") {
+	if err := repository(root, io.Discard, filepath.Join(t.TempDir(), "x"), "nosuch"); err == nil || !strings.Contains(err.Error(), "gpuvm") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -3,13 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 )
 
 // repository packs what the registry reads from a provider's own repository: documentation, examples, licence,
 // changelog, manifest, and a README that says where the source is. root is this module's.
-func repository(root, out, name string) error {
+func repository(root string, said io.Writer, out, name string) error {
 	if out == "" {
 		return errors.New("repository needs -out, the folder to write to")
 	}
@@ -39,6 +40,6 @@ func repository(root, out, name string) error {
 			return fmt.Errorf("packing: %w", err)
 		}
 	}
-	fmt.Printf("%s's repository is packed in %s\n", p.Name, out)
+	fmt.Fprintf(said, "%s's repository is packed in %s\n", p.Name, out)
 	return nil
 }
