@@ -31,6 +31,7 @@ const (
 func Main(address string, p provider.Provider) int {
 	debug := flag.Bool("debug", false, "serve for a debugger: print the TF_REATTACH_PROVIDERS value to use, and run until interrupted")
 	flag.Parse()
+	tuneGarbage()
 	quietLogs(path.Base(address))
 
 	watched := watch(NewServer(p))
