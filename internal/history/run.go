@@ -15,8 +15,8 @@ import (
 	core "github.com/agentenv/terraform-provider-gpuvm/internal/terraformcore"
 )
 
-// patience is far longer than any command may take, by the time of the bubble.
-const patience = 24 * time.Hour
+// patience is longer than the deadlines of all that one command does (a destroy and a create of the slowest), by the time of the bubble.
+const patience = 2 * time.Hour
 
 // Failure is a broken promise.
 type Failure struct {

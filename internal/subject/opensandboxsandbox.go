@@ -104,7 +104,7 @@ var OpenSandboxSandbox = &Type{
 		"max_retries":             {0, 1, 4},
 		"retry_max_delay_seconds": {0, 30},
 		"headers":                 {map[string]any{"X-Gateway": "canary-header-2b9c"}},
-		"create":                  {map[string]any{"retries": 0}, map[string]any{"retries": 3, "retry_delay_seconds": 1}, map[string]any{"request_timeout_seconds": 20}},
+		"create":                  {map[string]any{"retries": 0}, map[string]any{"retries": 3, "retry_delay_seconds": 1}, map[string]any{"request_timeout_seconds": 60}},
 		"probe":                   {map[string]any{"command": ""}, map[string]any{"stable_count": 2, "stable_delay_seconds": 1}, map[string]any{"deadline_seconds": 20}},
 		"operations":              {map[string]any{"retries": 0}, map[string]any{"command_retries": 1, "close_timeout_seconds": 10}},
 	},

@@ -18,8 +18,8 @@ func (s *Service) createContainer(request CreateRequest, from source) (createdVi
 	if s.options.Async {
 		return s.createLater(request, from)
 	}
-	s.loop.Lock()
-	defer s.loop.Unlock()
+	s.loop.take()
+	defer s.loop.free()
 	requested := s.clock.Now()
 	if problem := s.pull(from); problem != nil {
 		return createdView{}, problem

@@ -34,8 +34,7 @@ type Service struct {
 	end        context.CancelFunc
 	background sync.WaitGroup
 
-	// loop is the Docker server's single thread, which a create holds for as long as it works. Others only pass through it.
-	loop sync.RWMutex
+	loop loop // of a Docker server
 
 	mu          sync.Mutex
 	sandboxes   map[string]*sandbox
