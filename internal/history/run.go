@@ -190,6 +190,9 @@ func (r *runner) command(s Step, do func(context.Context, *core.Provider) core.O
 
 // importStep takes over an object that the state doesn't know: its own, after a "terraform state rm", or one of others.
 func (r *runner) importStep(s Step) error {
+	if r.history.Type.Inside {
+		return nil
+	}
 	var id string
 	if r.object != nil && !r.object.Tainted && slices.Contains(r.world.Service.Standing(), r.object.ID()) {
 		id = r.object.ID()

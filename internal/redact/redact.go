@@ -14,6 +14,7 @@ const (
 	// are more, in which short runs are words of everyday.
 	run, longRun = 8, 16
 	long         = 256
+	veryLong     = 64 << 10
 	// shortest secret that is looked for: to blank out each "1" or "on" would ruin a message and hide nothing.
 	shortest = 4
 
@@ -43,9 +44,12 @@ func Quotations(text string, secrets ...string) string {
 	return strings.ToValidUTF8(shown.String(), "")
 }
 
-// forms are the secret as it is, escaped as in JSON, and as one line.
+// forms are the secret as it is, escaped as in JSON, and as one line; a very long one is looked for as it is.
 func forms(secret string) []string {
 	all := []string{secret}
+	if len(secret) > veryLong {
+		return all
+	}
 	if escaped, err := json.Marshal(secret); err == nil {
 		all = append(all, string(escaped[1:len(escaped)-1]))
 	}
@@ -54,28 +58,24 @@ func forms(secret string) []string {
 	return slices.Compact(all)
 }
 
-// mark notes which bytes of text are quoted from the secret; nil is none.
+// mark notes which bytes of text are quoted from the secret; nil is none. The text is short, and the secret may be a file.
 func mark(quoted []bool, text, secret string) []bool {
 	size := min(run, len(secret))
 	if len(secret) > long {
 		size = longRun
 	}
-	if size < shortest || size > len(text) {
+	if size < shortest {
 		return quoted
 	}
-	// The text is short and the secret may be long: each run of the text is looked up while the secret goes by once.
-	at := map[string][]int{}
-	for i := range len(text) - size + 1 {
-		at[text[i:i+size]] = append(at[text[i:i+size]], i)
-	}
-	for i := range len(secret) - size + 1 {
-		for _, start := range at[secret[i:i+size]] {
-			if quoted == nil {
-				quoted = make([]bool, len(text))
-			}
-			for j := start; j < start+size; j++ {
-				quoted[j] = true
-			}
+	for start := range len(text) - size + 1 {
+		if !strings.Contains(secret, text[start:start+size]) {
+			continue
+		}
+		if quoted == nil {
+			quoted = make([]bool, len(text))
+		}
+		for i := start; i < start+size; i++ {
+			quoted[i] = true
 		}
 	}
 	return quoted

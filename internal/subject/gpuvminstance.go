@@ -77,7 +77,7 @@ var GPUVMInstance = &Type{
 		"retry_max_delay_seconds": {0, 30},
 		"headers":                 {map[string]any{"X-Gateway": "canary-header-2b9c"}},
 	},
-	Secret: map[string]any{
+	Secret: []map[string]any{{
 		"image": "client",
 		"files": map[string]any{
 			"/a": map[string]any{"content": "canary-content-1c9e55"},
@@ -86,7 +86,8 @@ var GPUVMInstance = &Type{
 		},
 		"files_wo_version": 1,
 		"setup_script":     "export TOKEN=canary-script-e4b7f1\nexport OTHER=canary-script-2-77aa12\n",
-	},
+		"teardown_script":  "true",
+	}},
 	SecretSettings: secretSettings(),
 	Disturbances:   []string{"delete", "fail", "relabel", "unlabel", "close-port"},
 	Requests: []Request{

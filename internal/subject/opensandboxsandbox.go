@@ -90,7 +90,7 @@ var OpenSandboxSandbox = &Type{
 	},
 	Requires: map[string]map[string]any{"renew_below_seconds": {"ttl_seconds": 3600}},
 	Bundles: []map[string]any{
-		{"image": nil, "pool_ref": "warm", "network_policy": nil, "platform": nil, "volume": nil, "pre_start": nil, "periodic": nil, "image_pull_policy": nil},
+		{"image": nil, "pool_ref": warmPool, "network_policy": nil, "platform": nil, "volume": nil, "pre_start": nil, "periodic": nil, "image_pull_policy": nil},
 		{"image": nil, "pool_ref": "no-such-pool"},
 		{"ttl_seconds": 3600, "renew_below_seconds": 3500},
 		{"env_wo": map[string]any{"API_KEY": "canary-env-wo-c0de"}, "env_wo_version": 3},
@@ -108,7 +108,7 @@ var OpenSandboxSandbox = &Type{
 		"probe":                   {map[string]any{"command": ""}, map[string]any{"stable_count": 2, "stable_delay_seconds": 1}, map[string]any{"deadline_seconds": 20}},
 		"operations":              {map[string]any{"retries": 0}, map[string]any{"command_retries": 1, "close_timeout_seconds": 10}},
 	},
-	Secret: map[string]any{
+	Secret: []map[string]any{{
 		"image":      "busybox",
 		"image_auth": map[string]any{"username": "ada", "password_wo": "canary-password-wo-4d11"},
 		"env_wo":     map[string]any{"API_KEY": "canary-env-wo-c0de", "PEM": "canary-env \"first\"\ncanary-env-second-line-66\n"}, "env_wo_version": 1,
@@ -122,7 +122,7 @@ var OpenSandboxSandbox = &Type{
 		"volume": []any{map[string]any{"name": "bucket", "mount_path": "/bucket", "ossfs": map[string]any{
 			"bucket": "models", "endpoint": "oss.example", "access_key_id": "id", "access_key_secret_wo": "canary-key-secret-wo-88aa",
 		}}},
-	},
+	}},
 	SecretSettings: secretSettings(),
 	Disturbances:   []string{"delete", "fail", "exit", "relabel", "unlabel", "renew", "policy", "pause", "resume", "out-of-memory"},
 	Requests: []Request{
@@ -144,7 +144,10 @@ var OpenSandboxSandbox = &Type{
 	Needed: []string{"id", "status", "state"},
 }
 
-const openSandboxKey = "canary-api-key-5e77"
+const (
+	openSandboxKey = "canary-api-key-5e77"
+	warmPool       = "warm" // of a server that has pools
+)
 
 type openSandboxService struct {
 	*fake.Service
@@ -172,7 +175,7 @@ func startOpenSandbox(temper map[string]bool) Service {
 	delay("pauses-slowly", &o.ResumeDelay, 3*time.Second)
 	s := &openSandboxService{fake.New(o), temper["kubernetes"]}
 	if s.kubernetes {
-		s.AddPool("warm", fake.Capacity{BufferMin: 1, BufferMax: 2, PoolMin: 1, PoolMax: 50}, true)
+		s.AddPool(warmPool, fake.Capacity{BufferMin: 1, BufferMax: 2, PoolMin: 1, PoolMax: 50}, true)
 	}
 	return s
 }

@@ -32,10 +32,13 @@ type Type struct {
 	Bundles  []map[string]any // what only makes sense, or only ends soon, together; nil leaves out
 	// Settings are what an attribute or block of the provider is given, by its name.
 	Settings map[string][]any
-	// Secret is a configuration with a secret in every sensitive and write-only attribute, SecretSettings the same of the
-	// provider block, beside the service's Settings.
-	Secret         map[string]any
+	// Secret are configurations that between them have a secret in every sensitive and write-only attribute, SecretSettings
+	// has one in each of the provider block, beside the service's Settings.
+	Secret         []map[string]any
 	SecretSettings map[string]any
+	// Inside is what belongs into an object that the service has already, and isn't one of its own: it can't be imported, and
+	// costs nothing.
+	Inside bool
 	// Disturbances are what others do to an object, for Service.Disturb.
 	Disturbances []string
 	// Requests are what the provider asks of the service, for faults to strike. The first is the one that makes an object.
@@ -147,4 +150,9 @@ func (t *Type) Served(ctx context.Context) (*core.Schemas, error) {
 }
 
 // All are the types under test.
-func All() []*Type { return []*Type{GPUVMInstance, OpenSandboxSandbox} }
+func All() []*Type {
+	return []*Type{
+		GPUVMInstance, GPUVMFile, GPUVMExec,
+		OpenSandboxSandbox, OpenSandboxFile, OpenSandboxExec, OpenSandboxSnapshot, OpenSandboxPool,
+	}
+}

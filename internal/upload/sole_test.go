@@ -1,9 +1,6 @@
 package upload
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -175,13 +172,5 @@ func TestWhatIsNotedOfAnUpload(t *testing.T) {
 	sole.Doubtful(Sole{})
 	if sole.ContentWOVersion.ValueInt64() != 1 {
 		t.Errorf("a failed upload without a version leaves %v", sole)
-	}
-}
-
-func TestHideTakesQuotationsOfTheContentOutOfAnError(t *testing.T) {
-	t.Parallel()
-	err := Hide(fmt.Errorf("HTTP 500: got hunter2hunter2: %w", io.EOF), []byte("hunter2hunter2"))
-	if err.Error() != "HTTP 500: got (redacted): EOF" || !errors.Is(err, io.EOF) {
-		t.Errorf("got %v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
-	"github.com/agentenv/terraform-provider-gpuvm/internal/upload"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/redact"
 )
 
 // upload puts the configured content into the machine, and says whether it stands there now.
@@ -17,11 +17,11 @@ func (r *Resource) upload(ctx context.Context, planned *model, config model, dia
 	if diags.HasError() {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, uploadTimeout)
+	ctx, cancel := context.WithTimeout(redact.Within(ctx, string(data)), uploadTimeout)
 	defer cancel()
 	id, at := planned.InstanceID.ValueString(), planned.Path.ValueString()
 	if err := service.API.WriteFile(ctx, id, at, data); err != nil {
-		diagnose.GPUVM.AttributeError(diags, path.Root("path"), "File "+at+" was not uploaded to "+id, upload.Hide(err, data))
+		diagnose.GPUVM.AttributeError(diags, path.Root("path"), "File "+at+" was not uploaded to "+id, err)
 		return false
 	}
 	planned.Uploaded(config.Sole, data)

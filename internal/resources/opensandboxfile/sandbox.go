@@ -13,6 +13,7 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
 	lifecycle "github.com/agentenv/terraform-provider-gpuvm/internal/lifecycle/opensandbox"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/redact"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/upload"
 )
 
@@ -26,14 +27,14 @@ func (r *Resource) upload(ctx context.Context, planned *model, config model, not
 	if diags.HasError() {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, uploadTimeout)
+	ctx, cancel := context.WithTimeout(redact.Within(ctx, string(data)), uploadTimeout)
 	defer cancel()
 	id, at := planned.SandboxID.ValueString(), planned.Path.ValueString()
 	err := service.Upload(ctx, id, api.File{
 		Path: at, Content: data, Mode: planned.Mode.ValueString(), Owner: planned.Owner.ValueString(), Group: planned.Group.ValueString(),
 	})
 	if err != nil {
-		diagnose.OpenSandbox.AttributeError(diags, path.Root("path"), "File "+at+" was not uploaded to sandbox "+id, upload.Hide(err, data))
+		diagnose.OpenSandbox.AttributeError(diags, path.Root("path"), "File "+at+" was not uploaded to sandbox "+id, err)
 		return false
 	}
 	planned.Uploaded(config.Sole, data)
