@@ -3,6 +3,7 @@ package history
 import (
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 
 // Generate makes the history of a seed: the same seed makes the same one.
 func Generate(t *subject.Type, schemas *core.Schemas, seed uint64) History {
-	g := &generator{rand: rand.New(rand.NewPCG(seed, 0)), of: t, schemas: schemas} //nolint:gosec // repetition, not secrecy
+	g := &generator{rand: rand.New(rand.NewPCG(seed, 0)), of: t, schemas: schemas} // repetition, not secrecy
 	h := History{Type: t, Seed: seed, Settings: map[string]any{}}
 	for _, temper := range t.Tempers {
 		if g.chance(30) {
@@ -229,14 +230,14 @@ func (g *generator) fault() faults.Fault {
 	if g.chance(2) {
 		f.Kind = faults.Endless
 	}
-	switch f.Kind {
+	switch f.Kind { //nolint:exhaustive // the other kinds need nothing more
 	case faults.Status, faults.StatusAfter:
 		f.Status = statuses[g.rand.IntN(len(statuses))]
 		f.RetryAfter = retryAfters[g.rand.IntN(len(retryAfters))]
 		if f.Kind == faults.StatusAfter { // any other status after the fact would be a lie: not a fault, but a false answer
 			f.Status, f.RetryAfter = []int{500, 502, 503, 504}[g.rand.IntN(4)], ""
 		}
-		if isGone := f.Status == 404 || f.Status == 410; isGone && f.Method != "POST" && f.Method != "PUT" {
+		if isGone := f.Status == 404 || f.Status == 410; isGone && f.Method != http.MethodPost && f.Method != http.MethodPut {
 			f.Status = 500 // a service that says so of what stands lies, and must be believed
 		}
 		f.Body = bodies[g.rand.IntN(len(bodies))]

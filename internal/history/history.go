@@ -106,15 +106,6 @@ func (h History) temper() map[string]bool {
 	return on
 }
 
-// faulted counts the faults of a history.
-func (h History) faulted() int {
-	count := 0
-	for _, step := range h.Steps {
-		count += len(step.Faults)
-	}
-	return count
-}
-
 // clone copies what a shrinker changes.
 func (h History) clone() History {
 	h.Temper = slices.Clone(h.Temper)

@@ -2,7 +2,6 @@ package history
 
 import (
 	"context"
-
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -18,14 +17,14 @@ import (
 // patience is longer than the deadlines of all that one command does (a destroy and a create of the slowest), by the time of the bubble.
 const patience = 2 * time.Hour
 
-// Failure is a broken promise.
-type Failure struct {
+// PromiseError is a promise that was broken.
+type PromiseError struct {
 	Step int // from 1; 0 is the end
 	Text string
 	Last string // what the last command said
 }
 
-func (f *Failure) Error() string {
+func (f *PromiseError) Error() string {
 	where := "at the end"
 	if f.Step > 0 {
 		where = fmt.Sprintf("in step %d", f.Step)
@@ -33,13 +32,13 @@ func (f *Failure) Error() string {
 	return where + ": " + f.Text + "\n\nThe last command said:\n" + or(f.Last, "(nothing)")
 }
 
-// Run runs a history in a bubble of time of its own, and counts what it does. The error is a *Failure.
+// Run runs a history in a bubble of time of its own, and counts what it does. The error is a *PromiseError.
 func Run(t *testing.T, h History, schemas *core.Schemas) (tally Tally, err error) {
 	t.Helper()
 	defer func() {
 		// A goroutine that nothing can wake any more is a hang that has no end; the bubble says so in a panic.
 		if crash := recover(); crash != nil {
-			err = &Failure{Text: fmt.Sprint("panic: ", crash)}
+			err = &PromiseError{Text: fmt.Sprint("panic: ", crash)}
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
@@ -80,12 +79,12 @@ func (r *runner) run() error {
 }
 
 func (r *runner) fail(format string, values ...any) error {
-	return &Failure{Step: r.now, Text: fmt.Sprintf(format, values...), Last: r.said}
+	return &PromiseError{Step: r.now, Text: fmt.Sprintf(format, values...), Last: r.said}
 }
 
 func (r *runner) step(s Step) error {
 	service := r.world.Service
-	switch s.Kind {
+	switch s.Kind { //nolint:exhaustive // the rest are commands, below
 	case Others:
 		if r.object != nil && service.Disturb(s.Act, r.object.ID()) {
 			r.tally.ActsOfOthers++
@@ -194,11 +193,12 @@ func (r *runner) importStep(s Step) error {
 		return nil
 	}
 	var id string
-	if r.object != nil && !r.object.Tainted && slices.Contains(r.world.Service.Standing(), r.object.ID()) {
-		id = r.object.ID()
-	} else if r.object == nil {
+	switch {
+	case r.object == nil:
 		id, r.config = r.world.Service.Make()
-	} else {
+	case !r.object.Tainted && slices.Contains(r.world.Service.Standing(), r.object.ID()):
+		id = r.object.ID()
+	default:
 		return nil
 	}
 	r.object, r.imported = nil, true

@@ -120,8 +120,8 @@ func toTerraform(s syscall.Signal) func(*workspace.Run) error {
 
 // tally counts what was tried, for a line of figures.
 type tally struct {
-	mu                  sync.Mutex
-	runs, left, unknown int
+	mu         sync.Mutex
+	runs, left int
 }
 
 // full is whether each moment meets each cut, instead of every other.
@@ -203,7 +203,7 @@ func interrupt(t *testing.T, s side, op operation, at moment, by cut, state []by
 	if strings.Contains(r.Output.String(), "The provider crashed") {
 		t.Errorf("it crashed:\n%s", r.Output)
 	}
-	left := judge(t, s, op, by, service, w, before)
+	left := judge(t, op, by, service, w, before)
 	if t.Failed() {
 		t.Logf("it said:\n%s", r.Output)
 		return left
@@ -231,7 +231,7 @@ func arrival(set *faults.Set, at moment) <-chan struct{} {
 }
 
 // judge holds what is left against what is promised.
-func judge(t *testing.T, s side, op operation, by cut, service service, w *workspace.Workspace, before []string) int {
+func judge(t *testing.T, op operation, by cut, service service, w *workspace.Workspace, before []string) int {
 	t.Helper()
 	var known []string
 	for _, object := range w.State(t) {

@@ -37,12 +37,12 @@ func released[Request, Response any](ctx context.Context, req Request, call func
 	behind.ctx.Store(&ctx)
 	detached, cancel := context.WithCancelCause(behind)
 	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	defer func() {
+	defer func() { //nolint:contextcheck // what ends here has no context to pass
 		stop()
 		cancel(context.Canceled)
 		behind.ctx.Store(nil)
 	}()
-	return call(detached, req)
+	return call(detached, req) //nolint:contextcheck // that is the point of it
 }
 
 // valuesOf is a context that never ends, with the values of another for as long as that is there.

@@ -14,7 +14,7 @@ func TestACallKnowsItsContextsValuesAndEndAndLetsGoOfIt(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.WithValue(t.Context(), key{}, "value"))
 	var during context.Context
 	_, err := released(ctx, 1, func(ctx context.Context, _ int) (int, error) {
-		during = ctx
+		during = ctx //nolint:fatcontext // kept on purpose, as the framework does
 		if ctx.Value(key{}) != "value" || ctx.Err() != nil {
 			t.Errorf("value %v, error %v", ctx.Value(key{}), ctx.Err())
 		}

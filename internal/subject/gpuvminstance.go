@@ -2,6 +2,7 @@ package subject
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -173,7 +174,7 @@ func (s *gpuvmService) ask(method, path string, body, answer any) {
 	pending := s.Faults().Pending()
 	s.Faults().Clear()
 	defer s.Faults().Order(pending...)
-	r := httptest.NewRequest(method, path, bytes.NewReader(encoded))
+	r := httptest.NewRequestWithContext(context.Background(), method, path, bytes.NewReader(encoded))
 	r.Header.Set("Authorization", "Bearer "+gpuvmToken)
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()

@@ -218,7 +218,7 @@ func (s *openSandboxService) ask(method, path string, body, answer any) {
 	pending := s.Faults().Pending()
 	s.Faults().Clear()
 	defer s.Faults().Order(pending...)
-	r := httptest.NewRequest(method, path, bytes.NewReader(encoded))
+	r := httptest.NewRequestWithContext(context.Background(), method, path, bytes.NewReader(encoded))
 	r.Header.Set("OPEN-SANDBOX-API-KEY", openSandboxKey)
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()

@@ -122,7 +122,7 @@ func (p *Provider) ask(ctx context.Context, r *Report, prior *Object, config tft
 	change.private, change.identity = answer.PlannedPrivate, answer.PlannedIdentity
 	r.keep("plan", change.After)
 	r.keepPrivate(answer.PlannedPrivate)
-	if answer.UnsafeToUseLegacyTypeSystem {
+	if answer.UnsafeToUseLegacyTypeSystem { //nolint:staticcheck // that nobody uses it is what is checked
 		r.fault("the plan asks for the rules of the old SDK")
 	}
 	r.faults("invalid plan", root.planFaults("", prior.Value, config, change.After))

@@ -73,7 +73,7 @@ func (b body) proposeRepeated(n nesting, prior, config tftypes.Value) tftypes.Va
 	if config.IsNull() || !config.IsKnown() {
 		return config
 	}
-	switch n {
+	switch n { //nolint:exhaustive // lists and sets are below
 	case single:
 		return b.propose(prior, config)
 	case mapped:

@@ -95,10 +95,12 @@ func (w *Workspace) State(t *testing.T) []Object {
 	var file struct {
 		Resources []struct {
 			Instances []struct {
-				Status     string
-				Attributes struct{ ID string }
-			}
-		}
+				Status     string `json:"status"`
+				Attributes struct {
+					ID string `json:"id"`
+				} `json:"attributes"`
+			} `json:"instances"`
+		} `json:"resources"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
 		t.Fatalf("the state file: %v", err)
