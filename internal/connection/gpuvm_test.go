@@ -170,3 +170,10 @@ func TestEndlessTimeouts(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+func TestUserAgentNamesProgramTerraformAndWhatTheEnvironmentAdds(t *testing.T) {
+	t.Setenv("TF_APPEND_USER_AGENT", " pipeline/7\n build/9 ")
+	if got, want := UserAgent("terraform-provider-gpuvm", "1.2.3", "1.11.4"), "terraform-provider-gpuvm/1.2.3 (terraform 1.11.4) pipeline/7 build/9"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -143,7 +143,8 @@ func UserAgent(program, version, terraformVersion string) string {
 	if terraformVersion != "" {
 		agent += " (terraform " + terraformVersion + ")"
 	}
-	if extra := strings.TrimSpace(os.Getenv("TF_APPEND_USER_AGENT")); extra != "" {
+	// A line break, which a header can't hold, counts as a space.
+	if extra := strings.Join(strings.Fields(os.Getenv("TF_APPEND_USER_AGENT")), " "); extra != "" {
 		agent += " " + extra
 	}
 	return agent
