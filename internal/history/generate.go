@@ -237,12 +237,17 @@ func (g *generator) fault() faults.Fault {
 		if f.Kind == faults.StatusAfter { // any other status after the fact would be a lie: not a fault, but a false answer
 			f.Status, f.RetryAfter = []int{500, 502, 503, 504}[g.rand.IntN(4)], ""
 		}
+		if done := f.Status < 300 && f.Method != "GET" && f.Method != "POST"; done {
+			f.Status = 500 // so does one that says it has done what it hasn't
+		}
 		if isGone := f.Status == 404 || f.Status == 410; isGone && f.Method != http.MethodPost && f.Method != http.MethodPut {
 			f.Status = 500 // a service that says so of what stands lies, and must be believed
 		}
 		f.Body = bodies[g.rand.IntN(len(bodies))]
 	case faults.Delay:
 		f.Delay = time.Duration(1+g.rand.IntN(50)) * time.Second
+	case faults.Endless: // without a pause it would never let the time of the bubble pass
+		f.Delay = 3 * time.Second
 	case faults.Hang:
 		f.Before = g.chance(50)
 	case faults.Redirect:

@@ -88,7 +88,7 @@ func (r *runner) explained(s Step, out core.Outcome) error {
 	for _, d := range out.Errors() {
 		told = told || strings.Contains(d.Detail, "What became of it:")
 	}
-	if s.Kind == Apply && posted && len(out.Errors()) > 0 && !told {
+	if s.Kind == Apply && posted && !r.history.Type.Named && len(out.Errors()) > 0 && !told {
 		return r.fail("the error of a create doesn't say what became of the object")
 	}
 	if s.Kind == Destroy && len(out.Errors()) > 0 && out.Change != nil && !strings.Contains(out.Errors()[0].Detail, "in the state") {

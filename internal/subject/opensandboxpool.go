@@ -78,7 +78,7 @@ func (s *snapshots) Differences(o *core.Object, _ bool) []string {
 
 // OpenSandboxPool is opensandbox_pool.
 var OpenSandboxPool = &Type{
-	Name: "opensandbox_pool", Provider: provider.OpenSandbox("test"), Start: startPools, Tempers: []string{"newer", "no-diagnostics"},
+	Name: "opensandbox_pool", Provider: provider.OpenSandbox("test"), Named: true, Start: startPools, Tempers: []string{"newer", "no-diagnostics"},
 	Smallest: map[string]any{"name": "gpu", "template": `{"spec":{}}`, "capacity": capacity(1, 2, 1, 5)},
 	Values: map[string][]any{
 		"name": {"gpu", "cpu"}, "template": {`{"spec":{}}`, `{ "spec": {} }`, `{"spec":{"a":1}}`}, "capacity": {capacity(1, 2, 1, 5), capacity(0, 0, 0, 0), capacity(3, 3, 1, 9)},

@@ -39,6 +39,8 @@ type Type struct {
 	// Inside is what belongs into an object that the service has already, and isn't one of its own: it can't be imported, and
 	// costs nothing.
 	Inside bool
+	// Named is what its user gave a name that it is found by, whatever an error says.
+	Named bool
 	// Disturbances are what others do to an object, for Service.Disturb.
 	Disturbances []string
 	// Requests are what the provider asks of the service, for faults to strike. The first is the one that makes an object.

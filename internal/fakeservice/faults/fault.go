@@ -28,7 +28,7 @@ const (
 	Hang        Kind = "hang"         // no answer until the client goes or Set.Release; handled before that unless Before
 	Redirect    Kind = "redirect"     // not handled; Status (307 unless given) and Location
 	HTML        Kind = "html"         // not handled; 502 (or Status) with a page of a gateway
-	Endless     Kind = "endless"      // not handled; 200 and a body without end
+	Endless     Kind = "endless"      // not handled; 200 and a body without end, 64 KiB each Delay
 	Slow        Kind = "slow"         // handled; the body drips, a byte each Delay (1 s unless given)
 )
 

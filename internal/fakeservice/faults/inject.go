@@ -252,7 +252,9 @@ func (in *injection) endless() {
 	chunk := bytes.Repeat([]byte("x"), 64<<10)
 	_, err := in.w.Write([]byte(`{"id": "`))
 	for err == nil && in.r.Context().Err() == nil {
-		_, err = in.w.Write(chunk)
+		if err = in.set.clock.Sleep(in.r.Context(), in.fault.Delay); err == nil {
+			_, err = in.w.Write(chunk)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ const Syntax = `  [METHOD] [PATH] [KIND] [key=value ...]
           hang          do it (with before=true: don't), never answer
           redirect      send the client to location=
           html          a gateway's 502 page
-          endless       a body without end
+          endless       a body without end, 64 KiB each delay= (0s)
           slow          do it; the answer drips, a byte each delay= (1s)
   keys    status=503 retry-after=2 body='{"error":"x"}' header.X-Name=value location=URL delay=1.5s before=true
           skip=N (let N matching requests pass first)  times=N (how often; once when left out, -1 for ever)

@@ -3,6 +3,7 @@ package opensandboxfile
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -145,7 +146,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	at, id := state.Path.ValueString(), state.SandboxID.ValueString()
 	left, err := remove(ctx, service, id, at)
 	if err != nil {
-		diagnose.OpenSandbox.Error(&resp.Diagnostics, "File "+at+" was not deleted from sandbox "+id, err)
+		diagnose.OpenSandbox.Error(&resp.Diagnostics, "File "+at+" was not deleted from sandbox "+id, fmt.Errorf("%w\n\nIt is still in the state; destroy again", err))
 	} else if left != "" {
 		resp.Diagnostics.AddWarning("File "+at+" stays in sandbox "+id,
 			"It can't be deleted there, because the sandbox "+left+". It ends with the sandbox; Terraform forgets it.")
