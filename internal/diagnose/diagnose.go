@@ -68,6 +68,8 @@ func (s Service) advice(err error) string {
 	var failed *apiclient.Error
 	var timedOut *poll.TimeoutError
 	switch {
+	case errors.Is(err, context.Canceled):
+		return "run it again when it is to go on."
 	case errors.As(err, &timedOut):
 		return "look at what was last seen above; if the machine only needs longer, raise the timeouts block."
 	case errors.Is(err, apiclient.ErrGarbled):
