@@ -24,6 +24,9 @@ import (
 //	HISTORIES=5000                    so many fixed seeds a type
 const defaultHistories = 160
 
+// besides is how many of a type that lives in or beside a machine: each takes as long, and there are many such types.
+const besides = 30
+
 // workers run histories at the same time: a bubble of time keeps about one processor busy.
 const workers = 2
 
@@ -42,7 +45,7 @@ func TestHistories(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := campaign{of: of, schemas: schemas, next: seeds(t)}
+			c := campaign{of: of, schemas: schemas, next: seeds(t, of)}
 			if one {
 				c.next = once(t, seed)
 			}
@@ -102,7 +105,7 @@ func (c *campaign) try(t *testing.T, seed uint64) {
 }
 
 // seeds gives the fixed ones, or random ones until SOAK is over.
-func seeds(t *testing.T) func() (uint64, bool) {
+func seeds(t *testing.T, of *subject.Type) func() (uint64, bool) {
 	var n atomic.Uint64
 	if text := os.Getenv("SOAK"); text != "" {
 		soak, err := time.ParseDuration(text)
@@ -113,7 +116,10 @@ func seeds(t *testing.T) func() (uint64, bool) {
 		n.Store(uint64(start.UnixNano()))
 		return func() (uint64, bool) { return n.Add(1), time.Since(start) < soak }
 	}
-	last := uint64(defaultHistories)
+	last := uint64(besides)
+	if strings.HasSuffix(of.Name, "_instance") || strings.HasSuffix(of.Name, "_sandbox") {
+		last = defaultHistories
+	}
 	if text := os.Getenv("HISTORIES"); text != "" {
 		var err error
 		if last, err = strconv.ParseUint(text, 10, 64); err != nil {
