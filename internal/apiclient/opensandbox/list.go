@@ -11,8 +11,12 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
 )
 
-// pageSize is the most that a server gives at once.
-const pageSize = 200
+const (
+	// pageSize is the most that a server gives at once.
+	pageSize = 200
+	// maxPages is more than any server holds: a list that goes on after them has no end.
+	maxPages = 1000
+)
 
 // list walks all pages of a collection. What is made or deleted meanwhile shifts the pages, so an item that comes twice
 // is given once; a server that says there is more and gives nothing new ends the walk.
@@ -21,6 +25,10 @@ func list[T any](ctx context.Context, c *Client, collection string, query url.Va
 		var none T
 		seen := map[string]bool{}
 		for number, more := 1, true; more; number++ {
+			if number > maxPages {
+				yield(none, &MalformedError{Asked: asked(http.MethodGet, collection), Reason: "there is no end of its pages"})
+				return
+			}
 			items, hasNext, err := page[T](ctx, c, collection, query, number)
 			if err != nil {
 				yield(none, err)

@@ -44,7 +44,7 @@ func (s *server) count() int {
 	return len(s.requests)
 }
 
-func serve(t *testing.T, handler http.HandlerFunc) (*Client, *server) {
+func serve(t testing.TB, handler http.HandlerFunc) (*Client, *server) {
 	t.Helper()
 	s := &server{}
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
