@@ -237,7 +237,7 @@ func (g *generator) fault() faults.Fault {
 		if f.Kind == faults.StatusAfter { // any other status after the fact would be a lie: not a fault, but a false answer
 			f.Status, f.RetryAfter = []int{500, 502, 503, 504}[g.rand.IntN(4)], ""
 		}
-		if done := f.Status < 300 && f.Method != http.MethodGet && f.Method != "POST"; done {
+		if done := f.Status < 300 && f.Method != http.MethodGet && f.Method != http.MethodPost; done {
 			f.Status = 500 // so does one that says it has done what it hasn't
 		}
 		if isGone := f.Status == 404 || f.Status == 410; isGone && f.Method != http.MethodPost && f.Method != http.MethodPut {

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// CheckData, CheckEphemeral, CheckAction and CheckList validate the configuration of what is no resource.
+// CheckData validates the configuration of what is no resource, as CheckEphemeral, CheckAction and CheckList do.
 func (p *Provider) CheckData(ctx context.Context, name string, plain map[string]any) *Report {
 	return p.check(p.schemas.DataSourceSchemas[name], plain, func(config *tfprotov6.DynamicValue) ([]*tfprotov6.Diagnostic, error) {
 		answer, err := p.server.ValidateDataResourceConfig(ctx, &tfprotov6.ValidateDataResourceConfigRequest{TypeName: name, Config: config})
