@@ -19,7 +19,7 @@ import (
 
 // Each environment variable changes what TestHistories runs:
 //
-//	SOAK=10m                          random seeds for so long, instead of the fixed ones
+//	SOAK=10m                          random seeds for so long in all, instead of the fixed ones
 //	HISTORY=gpuvm_instance:17         that one seed of that type
 //	HISTORIES=5000                    so many fixed seeds a type
 const defaultHistories = 160
@@ -112,6 +112,7 @@ func seeds(t *testing.T, of *subject.Type) func() (uint64, bool) {
 		if err != nil {
 			t.Fatalf("SOAK: %v", err)
 		}
+		soak /= time.Duration(types)
 		start := time.Now()
 		n.Store(uint64(start.UnixNano()))
 		return func() (uint64, bool) { return n.Add(1), time.Since(start) < soak }
