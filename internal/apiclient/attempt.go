@@ -111,12 +111,17 @@ func decode(answer *Answer, out any) error {
 	if err == nil {
 		return nil
 	}
-	garbled := fmt.Errorf("%w (%d bytes of type %q): %w", ErrGarbled, len(answer.Body), readable(answer.Header.Get("Content-Type"), 80), err)
-	var mismatch *json.UnmarshalTypeError
-	if errors.As(err, &mismatch) { // whole and well-formed: it will be the same the next time
-		return &final{err: garbled}
+	garbled := func(why string) error {
+		return fmt.Errorf("%w (%d bytes of type %q): %s", ErrGarbled, len(answer.Body), readable(answer.Header.Get("Content-Type"), 80), why)
 	}
-	return garbled
+	var mismatch *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &mismatch):
+		return garbled(err.Error())
+	case mismatch.Field == "": // the decoder's own words name this program's types
+		return &final{err: garbled("it is a " + mismatch.Value)} // whole and well-formed: it will be the same the next time
+	}
+	return &final{err: garbled("its " + mismatch.Field + " is a " + mismatch.Value)}
 }
 
 // openBody is a streamed answer's body, which its caller closes.

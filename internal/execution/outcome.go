@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -100,7 +101,7 @@ func outcomeOpen(err error) bool {
 		return true
 	}
 	failed, ok := errors.AsType[*apiclient.Error](err)
-	return ok && failed.Open()
+	return ok && failed.Method == http.MethodPost && failed.Open() // what is only looked up on the way runs nothing
 }
 
 // Report adds the error of a job under the attribute that holds its command. consequence says what it means for the

@@ -269,6 +269,10 @@ func (s *gpuvmService) Differences(o *core.Object, imported bool) []string {
 			compare("ports["+port+"]", ports[port], nil)
 		}
 	}
-	compare("number of ports", len(ports), len(vm.Spec.Ports))
+	if imported { // a port that isn't told can't be known of
+		compare("number of ports", len(ports), len(vm.Ports))
+	} else {
+		compare("number of ports", len(ports), len(vm.Spec.Ports))
+	}
 	return found
 }

@@ -160,7 +160,7 @@ func (*inside) TTL(string) int64 { return 0 }
 
 func (s *inside) Differences(o *core.Object, _ bool) []string {
 	path, isFile := o.Attribute("path").(string)
-	if !isFile {
+	if !isFile || o.Attribute("sha256") == nil { // what was uploaded write-only isn't looked at again
 		return nil
 	}
 	stands, err := s.machine().ReadFile(path)

@@ -140,8 +140,9 @@ var OpenSandboxSandbox = &Type{
 		{"PUT", "/direct/"},
 		{"", "/sandboxes/"},
 	},
-	Tells:  []Request{{"POST", "/v1/sandboxes"}, {"GET", "/v1/sandboxes/*"}},
-	Needed: []string{"id", "status", "state"},
+	Passing: []string{"expires_at"}, // with renew_below_seconds
+	Tells:   []Request{{"POST", "/v1/sandboxes"}, {"GET", "/v1/sandboxes/*"}},
+	Needed:  []string{"id", "status", "state"},
 }
 
 const (

@@ -39,6 +39,8 @@ type Type struct {
 	// Inside is what belongs into an object that the service has already, and isn't one of its own: it can't be imported, and
 	// costs nothing.
 	Inside bool
+	// Passing are computed attributes that a plan leaves open once time has passed, though nothing else has changed.
+	Passing []string
 	// Named is what its user gave a name that it is found by, whatever an error says.
 	Named bool
 	// Disturbances are what others do to an object, for Service.Disturb.
