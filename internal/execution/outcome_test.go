@@ -90,7 +90,7 @@ func TestUnansweredSaysWhetherItMayHaveRun(t *testing.T) {
 		says string
 	}{
 		"lost":        {t.Context(), noAnswer, noAnswer, "whether it still runs, is unknown. It was not sent again.\n\nIts output ends:\nhalf way"},
-		"gateway":     {t.Context(), &apiclient.Error{Status: 504, RetryAfter: -1}, nil, "is unknown"},
+		"gateway":     {t.Context(), &apiclient.Error{Method: "POST", Status: 504, RetryAfter: -1}, nil, "is unknown"},
 		"cut":         {t.Context(), &opensandbox.InterruptedError{ID: "c-1", Err: io.ErrUnexpectedEOF}, io.ErrUnexpectedEOF, "is unknown"},
 		"too late":    {late, noAnswer, context.DeadlineExceeded, "did not end within 1h0m0s, which timeouts.create allows. It may run on."},
 		"interrupted": {interrupted, noAnswer, context.Canceled, "Terraform was interrupted before the script ended in vm-1. It may run on."},
@@ -100,7 +100,7 @@ func TestUnansweredSaysWhetherItMayHaveRun(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	refused := &apiclient.Error{Status: 404, RetryAfter: -1}
+	refused := &apiclient.Error{Method: "POST", Status: 404, RetryAfter: -1}
 	if err := job(aScript).unanswered(t.Context(), refused, Ended{}, where); !errors.Is(err, refused) || strings.Contains(err.Error(), "unknown") {
 		t.Errorf("a refusal: %v", err)
 	}

@@ -269,9 +269,7 @@ func (s *gpuvmService) Differences(o *core.Object, imported bool) []string {
 			compare("ports["+port+"]", ports[port], nil)
 		}
 	}
-	if imported { // a port that isn't told can't be known of
-		compare("number of ports", len(ports), len(vm.Ports))
-	} else {
+	if !imported { // a port that isn't told can't be known of
 		compare("number of ports", len(ports), len(vm.Spec.Ports))
 	}
 	return found

@@ -153,6 +153,7 @@ const (
 type openSandboxService struct {
 	*fake.Service
 	kubernetes bool
+	deaf       map[string]bool // sandboxes whose agent has died: no teardown can run there any more
 }
 
 func startOpenSandbox(temper map[string]bool) Service {
@@ -174,7 +175,7 @@ func startOpenSandbox(temper map[string]bool) Service {
 	delay("ends-late", &o.DeleteDelay, deleteDelay)
 	delay("pauses-slowly", &o.PauseDelay, 3*time.Second)
 	delay("pauses-slowly", &o.ResumeDelay, 3*time.Second)
-	s := &openSandboxService{fake.New(o), temper["kubernetes"]}
+	s := &openSandboxService{fake.New(o), temper["kubernetes"], map[string]bool{}}
 	if s.kubernetes {
 		s.AddPool(warmPool, fake.Capacity{BufferMin: 1, BufferMax: 2, PoolMin: 1, PoolMax: 50}, true)
 	}
@@ -261,6 +262,7 @@ func (s *openSandboxService) Disturb(kind, id string) bool {
 		s.ask(http.MethodPost, "/v1/sandboxes/"+id+"/"+kind, nil, nil)
 		return true
 	case "out-of-memory":
+		s.deaf[id] = true
 		return s.RunOutOfMemory(id)
 	}
 	return false
@@ -270,7 +272,9 @@ func (s *openSandboxService) Settle() { pass(deleteDelay) }
 
 func (s *openSandboxService) Heal() {
 	for _, sandbox := range s.Sandboxes() {
-		if inside := s.Machine(sandbox.ID); inside != nil {
+		if s.deaf[sandbox.ID] {
+			s.Kill(sandbox.ID)
+		} else if inside := s.Machine(sandbox.ID); inside != nil {
 			_ = inside.WriteFile(healed, machine.File{}) // one that has just gone needs none
 		}
 	}
