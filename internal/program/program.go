@@ -34,9 +34,10 @@ func Main(address string, p provider.Provider) int {
 	tuneGarbage()
 	quietLogs(path.Base(address))
 
-	watched := watch(NewServer(p))
+	watched := watch(NewServer(p), parentGone())
 	var options []tf6server.ServeOpt
 	if *debug {
+		watched.orphaned = func() bool { return false } // a debugger's Terraform isn't its parent
 		options = append(options, tf6server.WithManagedDebug())
 	} else {
 		// Terraform's own Stop ends what is under way. A SIGTERM that reaches the whole process group would kill this
