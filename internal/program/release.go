@@ -11,23 +11,11 @@ import (
 // The framework (1.19) keeps the context of each call until the program ends, and with it all that the connection holds for
 // the call: some 100 kB for each object of a fleet. These calls are made with a context that lets go of that.
 
-func (s server) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
-	return released(ctx, req, s.Server.UpgradeResourceState)
-}
-
-func (s server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
+func (s *server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	return released(ctx, req, s.Server.ValidateResourceConfig)
 }
 
-func (s server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
-	return released(ctx, req, s.Server.ReadResource)
-}
-
-func (s server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
-	return released(ctx, req, s.Server.PlanResourceChange)
-}
-
-func (s server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
+func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	return released(ctx, req, s.Server.ApplyResourceChange)
 }
 

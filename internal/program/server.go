@@ -3,6 +3,7 @@ package program
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
@@ -16,23 +17,78 @@ type Server interface {
 	tfprotov6.ActionServer
 }
 
-// NewServer serves a provider as the plugin framework does, but for two faults of the plugin libraries with actions.
+// NewServer serves a provider as the plugin framework does, but for unchanged objects, and for two faults of the plugin libraries
+// with actions.
 func NewServer(p provider.Provider) Server {
 	framework, ok := providerserver.NewProtocol6(p)().(Server)
 	if !ok {
 		panic("the plugin framework serves no actions or no lists")
 	}
-	return server{framework}
+	return &server{Server: framework, provider: p}
 }
 
-type server struct{ Server }
+type server struct {
+	Server
+	provider  provider.Provider
+	unchanged atomic.Pointer[map[string]*fleet]
+}
+
+// ConfigureProvider also makes ready what answers for unchanged objects.
+func (s *server) ConfigureProvider(ctx context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
+	answer, err := s.Server.ConfigureProvider(ctx, req)
+	if err == nil && !slices.ContainsFunc(answer.Diagnostics, isError) {
+		fleets := s.fleets(ctx)
+		s.unchanged.Store(&fleets)
+	}
+	return answer, err
+}
+
+func isError(d *tfprotov6.Diagnostic) bool { return d.Severity == tfprotov6.DiagnosticSeverityError }
+
+// fleetOf gives the resource type that may answer by itself, or nil.
+func (s *server) fleetOf(typeName string) *fleet {
+	if fleets := s.unchanged.Load(); fleets != nil {
+		return (*fleets)[typeName]
+	}
+	return nil
+}
+
+// UpgradeResourceState gives an object that is of this version's form back.
+func (s *server) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
+	if f := s.fleetOf(req.TypeName); f != nil {
+		if state, ok := f.upgraded(req); ok {
+			return &tfprotov6.UpgradeResourceStateResponse{UpgradedState: state}, nil
+		}
+	}
+	return released(ctx, req, s.Server.UpgradeResourceState)
+}
+
+// ReadResource gives an object back as it is where that is what the service tells.
+func (s *server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
+	if f := s.fleetOf(req.TypeName); f != nil {
+		after, answer := f.refreshed(ctx, req)
+		if answer != nil {
+			return answer, nil
+		}
+		ctx = after
+	}
+	return released(ctx, req, s.Server.ReadResource)
+}
+
+// PlanResourceChange plans an object as it is where nothing is proposed.
+func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
+	if f := s.fleetOf(req.TypeName); f != nil && f.proposesNothing(ctx, req) {
+		return &tfprotov6.PlanResourceChangeResponse{PlannedState: req.PriorState, PlannedPrivate: req.PriorPrivate, PlannedIdentity: req.PriorIdentity}, nil
+	}
+	return released(ctx, req, s.Server.PlanResourceChange)
+}
 
 // notAllowed is the summary of the framework's complaint about a write-only value for a Terraform that has no such values.
 const notAllowed = "WriteOnly Attribute Not Allowed"
 
 // ValidateActionConfig lets write-only values pass. The framework (1.19) lets actions have such attributes and then refuses
 // each value, as the request doesn't tell what Terraform can: but one that knows actions (1.14) knows them (1.11).
-func (s server) ValidateActionConfig(ctx context.Context, req *tfprotov6.ValidateActionConfigRequest) (*tfprotov6.ValidateActionConfigResponse, error) {
+func (s *server) ValidateActionConfig(ctx context.Context, req *tfprotov6.ValidateActionConfigRequest) (*tfprotov6.ValidateActionConfigResponse, error) {
 	answer, err := s.Server.ValidateActionConfig(ctx, req)
 	if answer != nil {
 		answer.Diagnostics = slices.DeleteFunc(answer.Diagnostics, func(d *tfprotov6.Diagnostic) bool { return d.Summary == notAllowed })
@@ -42,7 +98,7 @@ func (s server) ValidateActionConfig(ctx context.Context, req *tfprotov6.Validat
 
 // InvokeAction ends with the action. The libraries end the call with the first event after an interrupt, whatever the
 // action still has to clean up: Terraform would then end the program in the midst of it.
-func (s server) InvokeAction(ctx context.Context, req *tfprotov6.InvokeActionRequest) (*tfprotov6.InvokeActionServerStream, error) {
+func (s *server) InvokeAction(ctx context.Context, req *tfprotov6.InvokeActionRequest) (*tfprotov6.InvokeActionServerStream, error) {
 	stream, err := s.Server.InvokeAction(ctx, req)
 	if err != nil || stream == nil {
 		return stream, err

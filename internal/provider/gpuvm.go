@@ -25,11 +25,14 @@ import (
 
 var _ provider.ProviderWithActions = &gpuvm{}
 
-type gpuvm struct{ version string }
+type gpuvm struct {
+	version string
+	service *connection.GPUVM
+}
 
 // GPUVM gives the provider "gpuvm" of the given version.
 func GPUVM(version string) func() provider.Provider {
-	return func() provider.Provider { return &gpuvm{version} }
+	return func() provider.Provider { return &gpuvm{version: version} }
 }
 
 func (p *gpuvm) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
@@ -71,9 +74,13 @@ func (p *gpuvm) Configure(ctx context.Context, req provider.ConfigureRequest, re
 		return
 	}
 	service := connection.NewGPUVM(model, connection.UserAgent("terraform-provider-gpuvm", p.version, req.TerraformVersion), &resp.Diagnostics)
+	p.service = service
 	resp.ResourceData, resp.DataSourceData = service, service
 	resp.ActionData, resp.EphemeralResourceData, resp.ListResourceData = service, service, service
 }
+
+// ResourceData is what the resources are configured with.
+func (p *gpuvm) ResourceData() any { return p.service }
 
 func (p *gpuvm) Resources(context.Context) []func() resource.Resource {
 	return []func() resource.Resource{gpuvminstance.New, gpuvmfile.New, gpuvmexec.New}

@@ -47,6 +47,7 @@ var (
 type opensandbox struct {
 	version    string
 	ephemerals stillopen.Objects
+	service    *connection.OpenSandbox
 }
 
 // OpenSandbox gives the provider "opensandbox" of the given version.
@@ -102,9 +103,13 @@ func (p *opensandbox) Configure(ctx context.Context, req provider.ConfigureReque
 	agent := connection.UserAgent("terraform-provider-opensandbox", p.version, req.TerraformVersion)
 	service := connection.NewOpenSandbox(ctx, model, agent, &resp.Diagnostics)
 	service.Ephemerals = &p.ephemerals
+	p.service = service
 	resp.ResourceData, resp.DataSourceData = service, service
 	resp.ActionData, resp.EphemeralResourceData, resp.ListResourceData = service, service, service
 }
+
+// ResourceData is what the resources are configured with.
+func (p *opensandbox) ResourceData() any { return p.service }
 
 func (p *opensandbox) Resources(context.Context) []func() resource.Resource {
 	return []func() resource.Resource{

@@ -16,6 +16,7 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/labels"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/nullable"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/wholenumber"
 )
 
@@ -95,6 +96,17 @@ func (m *model) observe(vm api.VM) {
 	m.Ports = plan.PortsOf(m.ExposedPorts, vm.Ports)
 	m.VNCURL = nullable.Text(vm.VNCURL)
 	m.Error = nullable.Text(vm.Error)
+}
+
+// refresh writes all that the service tells of an instance that stands.
+func (m *model) refresh(ctx context.Context, vm api.VM, notes private.State, diags *diag.Diagnostics) {
+	var stamp labels.Stamp
+	if private.Get(ctx, notes, private.Labels, &stamp) {
+		var own []string
+		private.Get(ctx, notes, private.OwnLabels, &own)
+		m.drifted(ctx, stamp, own, vm.Labels, diags)
+	}
+	m.observe(vm)
 }
 
 // imported fills in what the service tells of an instance that no state knew: all else stays null.

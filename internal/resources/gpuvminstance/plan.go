@@ -10,6 +10,7 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/labels"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/unchanged"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/upload"
 )
 
@@ -20,9 +21,6 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	change, standing := plan.ChangeOf(req)
-	if standing && settled(ctx, change, req.Private) {
-		return
-	}
 	var planned model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &planned)...)
 	refuseUnenforceable(planned.NetworkPolicy, &resp.Diagnostics)
@@ -48,10 +46,10 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	}
 }
 
-// settled says whether nothing is proposed and nothing else can ask for a change: no failure, no adoption, no local file.
-func settled(ctx context.Context, change plan.Change, notes private.State) bool {
-	return change.Unchanged() && change.State["files"].IsNull() && change.Text("status") != api.StatusFailed &&
-		change.Text("on_create_failure") != "" && !private.IsImported(ctx, notes)
+// Settled says whether nothing but a proposed change makes a plan of the instance: no failure, no adoption, no local file.
+func (r *Resource) Settled(ctx context.Context, object unchanged.Object) bool {
+	return object.IsNull("files") && object.Text("status") != api.StatusFailed &&
+		!object.IsNull("on_create_failure") && !private.IsImported(ctx, object.Notes)
 }
 
 // awaitsAdoption says whether an apply has yet to take over an imported instance. The note of its import is lost with all of

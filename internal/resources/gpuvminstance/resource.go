@@ -16,10 +16,12 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/connection"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/destroy"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/fields"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/labels"
 	lifecycle "github.com/agentenv/terraform-provider-gpuvm/internal/lifecycle/gpuvm"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/unchanged"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/upload"
 )
 
@@ -29,6 +31,7 @@ var (
 	_ resource.ResourceWithImportState    = &Resource{}
 	_ resource.ResourceWithModifyPlan     = &Resource{}
 	_ resource.ResourceWithValidateConfig = &Resource{}
+	_ unchanged.Resource                  = &Resource{}
 )
 
 // Resource is gpuvm_instance.
@@ -100,8 +103,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 
 	// Terraform 1.11 wants the identity even of what is dropped from the state.
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity{ID: state.ID})...)
-	made, _ := unfinished(ctx, req.Private)
-	vm, err := service.Find(ctx, state.ID.ValueString(), made)
+	vm, err := find(ctx, service, state, req.Private)
 	switch {
 	case apiclient.IsGone(err):
 		resp.State.RemoveResource(ctx)
@@ -114,14 +116,36 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		refuseUnfinishedImport(vm.Status, state.ID.ValueString(), &resp.Diagnostics)
 		state.imported(ctx, vm, &resp.Diagnostics)
 	}
-	var stamp labels.Stamp
-	if private.Get(ctx, req.Private, private.Labels, &stamp) {
-		var own []string
-		private.Get(ctx, req.Private, private.OwnLabels, &own)
-		state.drifted(ctx, stamp, own, vm.Labels, &resp.Diagnostics)
-	}
-	state.observe(vm)
+	state.refresh(ctx, vm, req.Private, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+}
+
+// Look is Read as far as an instance that hasn't changed needs it.
+func (r *Resource) Look(ctx context.Context, object unchanged.Object) (context.Context, bool) {
+	var state model
+	var diags diag.Diagnostics
+	service := r.service.Lifecycle(&diags)
+	if diags.HasError() || !object.Into(ctx, &state) || private.IsImported(ctx, object.Notes) {
+		return ctx, false
+	}
+	timeout, invalid := state.Timeouts.Read(ctx, readTimeout)
+	if invalid.HasError() {
+		return ctx, false
+	}
+	within, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	vm, err := find(within, service, state, object.Notes)
+	seen := state
+	seen.refresh(ctx, vm, object.Notes, &diags)
+	return unchanged.Keep(ctx, vm, err), err == nil && len(diags) == 0 && fields.Same(state, seen)
+}
+
+// find asks for the instance, unless Look has just done so.
+func find(ctx context.Context, service *lifecycle.Lifecycle, state model, notes private.State) (api.VM, error) {
+	return unchanged.Ask(ctx, func() (api.VM, error) {
+		made, _ := unfinished(ctx, notes)
+		return service.Find(ctx, state.ID.ValueString(), made)
+	})
 }
 
 // Update notes changes that need no request, and completes the adoption of an imported instance.

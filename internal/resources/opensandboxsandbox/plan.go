@@ -15,6 +15,7 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/metadata"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/unchanged"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/upload"
 )
 
@@ -42,9 +43,6 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	change, standing := plan.ChangeOf(req)
-	if standing && r.settled(ctx, change, req) {
-		return
-	}
 	var planned, state model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &planned)...)
 	sources := upload.PlanSources(planned.Files, &resp.Diagnostics)
@@ -73,22 +71,20 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	}
 }
 
-// settled says whether nothing is proposed and nothing else can ask for a change: no end of the sandbox, no adoption, no local
-// file, no time that runs out, and default metadata as they were.
-func (r *Resource) settled(ctx context.Context, change plan.Change, req resource.ModifyPlanRequest) bool {
-	if !change.Unchanged() || !change.State["files"].IsNull() || !change.State["renew_below_seconds"].IsNull() ||
-		hasEnded(change.Text("status")) || change.Text("on_create_failure") == "" || private.IsImported(ctx, req.Private) {
+// Settled says whether nothing but a proposed change makes a plan of the sandbox: no end of it, no adoption, no local file, no
+// time that runs out, no pause that its status may deny, and default metadata as they were.
+func (r *Resource) Settled(ctx context.Context, object unchanged.Object) bool {
+	if !object.IsNull("files") || !object.IsNull("renew_below_seconds") || !object.IsNull("paused") ||
+		hasEnded(object.Text("status")) || object.IsNull("on_create_failure") || private.IsImported(ctx, object.Notes) {
 		return false
 	}
-	if !change.State["paused"].IsNull() {
-		return false // its status may say otherwise
+	own, ok := object.Value(ctx, "metadata").(types.Map)
+	if !ok {
+		return false
 	}
-	var own, stamped types.Map
 	var diags diag.Diagnostics
-	diags.Append(req.State.GetAttribute(ctx, path.Root("metadata"), &own)...)
-	diags.Append(req.State.GetAttribute(ctx, path.Root("effective_metadata"), &stamped)...)
 	wanted := metadata.Effective(ctx, own, r.service.DefaultMetadata, &diags)
-	return !diags.HasError() && wanted.Equal(stamped)
+	return !diags.HasError() && wanted.Equal(object.Value(ctx, "effective_metadata"))
 }
 
 // awaitsAdoption says whether an apply has yet to take over an imported sandbox. The note of its import is lost with all of the

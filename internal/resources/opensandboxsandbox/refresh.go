@@ -32,7 +32,7 @@ type refresh struct {
 }
 
 func (r refresh) run(ctx context.Context) {
-	moved := r.state.Status.ValueString() != r.live.Status.State
+	needsPorts := r.needsPorts()
 	if r.state.Status.IsNull() && private.IsImported(ctx, r.notes) {
 		r.state.imported(ctx, r.live, r.diags)
 	}
@@ -43,11 +43,16 @@ func (r refresh) run(ctx context.Context) {
 		r.state.CreatedAt = nullable.Time(r.live.CreatedAt.Time)
 	}
 	r.metadata(ctx)
-	// An endpoint moves at most with a pause and a resume. That saves a request a port at every other refresh.
-	if moved || !r.state.knowsPorts() {
+	if needsPorts {
 		r.ports(ctx)
 	}
 	r.policy(ctx)
+}
+
+// needsPorts says whether the endpoints have to be looked up again. One moves at most with a pause and a resume: that saves a
+// request a port at every other refresh.
+func (r refresh) needsPorts() bool {
+	return r.state.Status.ValueString() != r.live.Status.State || !r.state.knowsPorts()
 }
 
 func (r refresh) metadata(ctx context.Context) {

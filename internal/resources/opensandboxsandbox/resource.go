@@ -5,14 +5,19 @@ import (
 	"context"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
+	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/opensandbox"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/connection"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/destroy"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/fields"
+	lifecycle "github.com/agentenv/terraform-provider-gpuvm/internal/lifecycle/opensandbox"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/unchanged"
 )
 
 var (
@@ -21,6 +26,7 @@ var (
 	_ resource.ResourceWithImportState    = &Resource{}
 	_ resource.ResourceWithModifyPlan     = &Resource{}
 	_ resource.ResourceWithValidateConfig = &Resource{}
+	_ unchanged.Resource                  = &Resource{}
 )
 
 // Resource is opensandbox_sandbox.
@@ -63,7 +69,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 
 	// Terraform 1.11 wants the identity even of what is dropped from the state.
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity{ID: state.ID})...)
-	live, err := service.Refresh(ctx, state.ID.ValueString())
+	live, err := find(ctx, service, state)
 	switch {
 	case apiclient.IsGone(err):
 		resp.State.RemoveResource(ctx)
@@ -74,6 +80,36 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	}
 	refresh{service: service, state: &state, live: live, notes: req.Private, diags: &resp.Diagnostics}.run(ctx)
 	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+}
+
+// Look is Read as far as a sandbox that hasn't changed needs it. One under a network policy needs more: its sidecar is asked.
+func (r *Resource) Look(ctx context.Context, object unchanged.Object) (context.Context, bool) {
+	var state model
+	var diags diag.Diagnostics
+	service := r.service.Lifecycle(&diags)
+	if diags.HasError() || !object.Into(ctx, &state) || !state.NetworkPolicy.IsNull() || private.IsImported(ctx, object.Notes) {
+		return ctx, false
+	}
+	timeout, invalid := state.Timeouts.Read(ctx, readTimeout)
+	if invalid.HasError() {
+		return ctx, false
+	}
+	within, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	live, err := find(within, service, state)
+	ctx = unchanged.Keep(ctx, live, err)
+	look := refresh{service: service, state: &state, live: live, notes: object.Notes, diags: &diags}
+	if err != nil || look.needsPorts() {
+		return ctx, false
+	}
+	before := state
+	look.run(within)
+	return ctx, len(diags) == 0 && fields.Same(before, state)
+}
+
+// find asks for the sandbox, unless Look has just done so.
+func find(ctx context.Context, service *lifecycle.Lifecycle, state model) (api.Sandbox, error) {
+	return unchanged.Ask(ctx, func() (api.Sandbox, error) { return service.Refresh(ctx, state.ID.ValueString()) })
 }
 
 // Delete runs the teardown script, ends the sandbox and waits until the server no longer knows it.

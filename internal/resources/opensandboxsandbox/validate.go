@@ -7,13 +7,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/agentenv/terraform-provider-gpuvm/internal/fields"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
 )
 
 // ValidateConfig refuses what is wrong whatever the server says. Terraform asks once more when all values are known.
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var config model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(fields.Get(ctx, req.Config.Schema, req.Config.Raw, &config)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
