@@ -10,19 +10,25 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	fwprovider "github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 
+	"github.com/agentenv/terraform-provider-gpuvm/internal/program"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/provider"
 )
 
 // Factories serve the providers in the test's own process.
 func Factories() map[string]func() (tfprotov6.ProviderServer, error) {
 	return map[string]func() (tfprotov6.ProviderServer, error){
-		"gpuvm":       providerserver.NewProtocol6WithError(provider.GPUVM("test")()),
-		"opensandbox": providerserver.NewProtocol6WithError(provider.OpenSandbox("test")()),
+		"gpuvm":       serve(provider.GPUVM("test")),
+		"opensandbox": serve(provider.OpenSandbox("test")),
 	}
+}
+
+// serve serves a provider as its program does.
+func serve(p func() fwprovider.Provider) func() (tfprotov6.ProviderServer, error) {
+	return func() (tfprotov6.ProviderServer, error) { return program.NewDoubtingServer(p()), nil }
 }
 
 // Run runs an acceptance test beside others. It needs no TF_ACC: nothing but loopback is touched.

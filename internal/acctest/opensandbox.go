@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/provider"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
@@ -124,7 +123,7 @@ func (o *OpenSandbox) Make(t *testing.T, body string) string {
 // OpenSandboxAt serves the provider that goes by the given clock.
 func OpenSandboxAt(c clock.Clock) map[string]func() (tfprotov6.ProviderServer, error) {
 	return map[string]func() (tfprotov6.ProviderServer, error){
-		"opensandbox": providerserver.NewProtocol6WithError(OpenSandboxClocked(c)),
+		"opensandbox": serve(func() provider.Provider { return OpenSandboxClocked(c) }),
 	}
 }
 

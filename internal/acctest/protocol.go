@@ -30,7 +30,7 @@ type Protocol struct {
 // NewProtocol serves a provider under the given configuration.
 func NewProtocol(t *testing.T, p provider.Provider, config Values) *Protocol {
 	t.Helper()
-	server := program.NewServer(p)
+	server := program.NewDoubtingServer(p)
 	schemas, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil {
 		t.Fatal(err)

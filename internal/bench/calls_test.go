@@ -82,7 +82,7 @@ func record(b *testing.B, calls *recorder, resource string, settings, config map
 		b.Fatal(report)
 	}
 	made := core.Up(ctx, resource, nil, config, config)
-	if made.Report.Failed() {
+	if made.Failed() {
 		b.Fatal(made)
 	}
 	if report := core.Preview(ctx, resource, made.Object, config); report.Failed() {

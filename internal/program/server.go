@@ -19,7 +19,9 @@ type Server interface {
 
 // NewServer serves a provider as the plugin framework does, but for unchanged objects, and for two faults of the plugin libraries
 // with actions.
-func NewServer(p provider.Provider) Server {
+func NewServer(p provider.Provider) Server { return newServer(p) }
+
+func newServer(p provider.Provider) *server {
 	framework, ok := providerserver.NewProtocol6(p)().(Server)
 	if !ok {
 		panic("the plugin framework serves no actions or no lists")
@@ -33,52 +35,27 @@ type server struct {
 	unchanged atomic.Pointer[map[string]*fleet]
 }
 
-// ConfigureProvider also makes ready what answers for unchanged objects.
-func (s *server) ConfigureProvider(ctx context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
-	answer, err := s.Server.ConfigureProvider(ctx, req)
-	if err == nil && !slices.ContainsFunc(answer.Diagnostics, isError) {
-		fleets := s.fleets(ctx)
-		s.unchanged.Store(&fleets)
-	}
-	return answer, err
-}
-
-func isError(d *tfprotov6.Diagnostic) bool { return d.Severity == tfprotov6.DiagnosticSeverityError }
-
-// fleetOf gives the resource type that may answer by itself, or nil.
-func (s *server) fleetOf(typeName string) *fleet {
-	if fleets := s.unchanged.Load(); fleets != nil {
-		return (*fleets)[typeName]
-	}
-	return nil
-}
-
 // UpgradeResourceState gives an object that is of this version's form back.
 func (s *server) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
-	if f := s.fleetOf(req.TypeName); f != nil {
-		if state, ok := f.upgraded(req); ok {
-			return &tfprotov6.UpgradeResourceStateResponse{UpgradedState: state}, nil
-		}
+	if answer := s.upgraded(req); answer != nil {
+		return answer, nil
 	}
 	return released(ctx, req, s.Server.UpgradeResourceState)
 }
 
 // ReadResource gives an object back as it is where that is what the service tells.
 func (s *server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
-	if f := s.fleetOf(req.TypeName); f != nil {
-		after, answer := f.refreshed(ctx, req)
-		if answer != nil {
-			return answer, nil
-		}
-		ctx = after
+	ctx, answer := s.refreshed(ctx, req)
+	if answer != nil {
+		return answer, nil
 	}
 	return released(ctx, req, s.Server.ReadResource)
 }
 
 // PlanResourceChange plans an object as it is where nothing is proposed.
 func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
-	if f := s.fleetOf(req.TypeName); f != nil && f.proposesNothing(ctx, req) {
-		return &tfprotov6.PlanResourceChangeResponse{PlannedState: req.PriorState, PlannedPrivate: req.PriorPrivate, PlannedIdentity: req.PriorIdentity}, nil
+	if answer := s.planned(ctx, req); answer != nil {
+		return answer, nil
 	}
 	return released(ctx, req, s.Server.PlanResourceChange)
 }

@@ -34,6 +34,26 @@ type fleet struct {
 	deeper []string
 }
 
+// ConfigureProvider also makes ready what answers for unchanged objects.
+func (s *server) ConfigureProvider(ctx context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
+	answer, err := s.Server.ConfigureProvider(ctx, req)
+	if err == nil && !slices.ContainsFunc(answer.Diagnostics, isError) {
+		fleets := s.fleets(ctx)
+		s.unchanged.Store(&fleets)
+	}
+	return answer, err
+}
+
+func isError(d *tfprotov6.Diagnostic) bool { return d.Severity == tfprotov6.DiagnosticSeverityError }
+
+// fleetOf gives the resource type that may answer by itself, or nil.
+func (s *server) fleetOf(typeName string) *fleet {
+	if fleets := s.unchanged.Load(); fleets != nil {
+		return (*fleets)[typeName]
+	}
+	return nil
+}
+
 // fleets gives the resource types of a configured provider that know their unchanged objects.
 func (s *server) fleets(ctx context.Context) map[string]*fleet {
 	all := map[string]*fleet{}
@@ -81,7 +101,7 @@ func (s *server) fleet(ctx context.Context, name string, r unchanged.Resource) *
 			f.deeper = append(f.deeper, name)
 		}
 	}
-	f.defaults = sync.OnceValues(func() (map[string]tftypes.Value, bool) { return f.ask(s.Server, name, defaulted) })
+	f.defaults = sync.OnceValues(func() (map[string]tftypes.Value, bool) { return f.ask(s.Server, name, defaulted) }) //nolint:contextcheck // it outlives the call that configures
 	return f
 }
 
@@ -159,23 +179,30 @@ func (f *fleet) stored(encoded *tfprotov6.DynamicValue, notes []byte) (unchanged
 	return unchanged.Object{Object: object, Notes: stored}, ok && err == nil
 }
 
-// upgraded gives an object of this version's form as the wire takes it. An object with more attributes or fewer is the
-// framework's.
-func (f *fleet) upgraded(req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.DynamicValue, bool) {
-	if req.Version != f.version || req.RawState == nil {
-		return nil, false
+// upgraded answers for an object that is of this version's form; nil is the framework's: an object with more attributes or fewer.
+func (s *server) upgraded(req *tfprotov6.UpgradeResourceStateRequest) *tfprotov6.UpgradeResourceStateResponse {
+	f := s.fleetOf(req.TypeName)
+	if f == nil || req.Version != f.version || req.RawState == nil {
+		return nil
 	}
 	value, err := req.RawState.Unmarshal(f.wire)
 	if err != nil {
-		return nil, false
+		return nil
 	}
 	encoded, err := tfprotov6.NewDynamicValue(f.wire, value)
-	return &encoded, err == nil
+	if err != nil {
+		return nil
+	}
+	return &tfprotov6.UpgradeResourceStateResponse{UpgradedState: &encoded}
 }
 
 // refreshed asks the service for an object, and answers where it is as the state has it; else it gives nil, and the context for
 // the framework to go on with.
-func (f *fleet) refreshed(ctx context.Context, req *tfprotov6.ReadResourceRequest) (context.Context, *tfprotov6.ReadResourceResponse) {
+func (s *server) refreshed(ctx context.Context, req *tfprotov6.ReadResourceRequest) (context.Context, *tfprotov6.ReadResourceResponse) {
+	f := s.fleetOf(req.TypeName)
+	if f == nil {
+		return ctx, nil
+	}
 	object, ok := f.stored(req.CurrentState, req.Private)
 	if !ok {
 		return ctx, nil
@@ -191,6 +218,15 @@ func (f *fleet) refreshed(ctx context.Context, req *tfprotov6.ReadResourceReques
 		return after, nil
 	}
 	return after, &tfprotov6.ReadResourceResponse{NewState: req.CurrentState, Private: req.Private, NewIdentity: identity}
+}
+
+// planned plans an object as it is where nothing is proposed; nil is the framework's.
+func (s *server) planned(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) *tfprotov6.PlanResourceChangeResponse {
+	f := s.fleetOf(req.TypeName)
+	if f == nil || !f.proposesNothing(ctx, req) {
+		return nil
+	}
+	return &tfprotov6.PlanResourceChangeResponse{PlannedState: req.PriorState, PlannedPrivate: req.PriorPrivate, PlannedIdentity: req.PriorIdentity}
 }
 
 // identify makes an object's identity of its attributes.

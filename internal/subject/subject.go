@@ -7,12 +7,12 @@ import (
 	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/provider"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/apiclient"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/faults"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/memorynet"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/program"
 	core "github.com/agentenv/terraform-provider-gpuvm/internal/terraformcore"
 )
 
@@ -146,7 +146,7 @@ func merged(layers ...map[string]any) map[string]any {
 }
 
 // Server is a provider of the type, not yet configured.
-func (t *Type) Server() tfprotov6.ProviderServer { return providerserver.NewProtocol6(t.Provider())() }
+func (t *Type) Server() tfprotov6.ProviderServer { return program.NewDoubtingServer(t.Provider()) }
 
 // Served gives the type's provider's schemas.
 func (t *Type) Served(ctx context.Context) (*core.Schemas, error) {

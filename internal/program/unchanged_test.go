@@ -1,0 +1,144 @@
+package program
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/faults"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/gpuvm"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/opensandbox"
+	providers "github.com/agentenv/terraform-provider-gpuvm/internal/provider"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/terraformcore"
+)
+
+// asked records which calls the framework gets.
+type asked struct {
+	Server
+	calls []string
+}
+
+func (a *asked) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
+	a.calls = append(a.calls, "upgrade")
+	return a.Server.UpgradeResourceState(ctx, req)
+}
+
+func (a *asked) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
+	a.calls = append(a.calls, "read")
+	return a.Server.ReadResource(ctx, req)
+}
+
+func (a *asked) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
+	a.calls = append(a.calls, "plan")
+	return a.Server.PlanResourceChange(ctx, req)
+}
+
+// side is a provider, its service and an object.
+type side struct {
+	name     string
+	provider provider.Provider
+	settings map[string]any
+	object   map[string]any
+	setting  string               // of the object, that has a default
+	back     terraformcore.Action // what becomes of the object with the default
+	faults   *faults.Set
+	change   func(t *testing.T, id string) // of the object, from outside
+	after    []string                      // what the framework is asked then
+}
+
+func sides(t *testing.T) []side {
+	t.Helper()
+	vms, sandboxes := gpuvm.New(gpuvm.Options{Token: "t"}), opensandbox.New(opensandbox.Options{})
+	vmServer, sandboxServer := httptest.NewServer(vms), httptest.NewServer(sandboxes)
+	t.Cleanup(vmServer.Close)
+	t.Cleanup(sandboxServer.Close)
+	return []side{
+		{
+			"gpuvm_instance", providers.GPUVM("test")(), map[string]any{"base_url": vmServer.URL, "api_token": "t"},
+			map[string]any{"image": "client", "cpu": 2, "labels": map[string]any{"a": "b"}}, "cpu", terraformcore.Replace, vms.Faults(),
+			func(_ *testing.T, id string) { vms.Fail(id, "the host is lost") }, []string{"read", "plan"},
+		},
+		{
+			"opensandbox_sandbox", providers.OpenSandbox("test")(),
+			map[string]any{"domain": sandboxServer.URL, "probe": map[string]any{"command": ""}},
+			map[string]any{"image": "busybox", "ready_timeout_seconds": 30, "metadata": map[string]any{"a": "b"}}, "ready_timeout_seconds", terraformcore.Update, sandboxes.Faults(),
+			func(t *testing.T, id string) {
+				t.Helper()
+				request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, sandboxServer.URL+"/v1/sandboxes/"+id+"/pause", http.NoBody)
+				if err != nil {
+					t.Fatal(err)
+				}
+				answer, err := http.DefaultClient.Do(request)
+				if err != nil || answer.StatusCode/100 != 2 {
+					t.Fatal(answer, err)
+				}
+				_ = answer.Body.Close()
+			}, []string{"read"},
+		},
+	}
+}
+
+func TestTheFrameworkIsAskedOnlyWhereSomethingChanges(t *testing.T) {
+	t.Parallel()
+	for _, s := range sides(t) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			server := newServer(s.provider)
+			framework := &asked{Server: server.Server}
+			server.Server = framework
+			schemas, err := terraformcore.SchemasOf(t.Context(), server)
+			if err != nil {
+				t.Fatal(err)
+			}
+			core := terraformcore.Start(server, schemas)
+			if report := core.Configure(t.Context(), s.settings); report.Failed() {
+				t.Fatal(report)
+			}
+			out := core.Up(t.Context(), s.name, nil, s.object, s.object)
+			if out.Failed() {
+				t.Fatal(out)
+			}
+			without := maps.Clone(s.object)
+			delete(without, s.setting)
+			other := maps.Clone(s.object)
+			other["image"] = "other"
+			for _, step := range []struct {
+				title  string
+				before func()
+				config map[string]any
+				action terraformcore.Action
+				asked  []string
+			}{
+				{"the first plan asks for the defaults", func() {}, s.object, terraformcore.NoOp, []string{"plan"}},
+				{"nothing changed", func() {}, s.object, terraformcore.NoOp, nil},
+				{"back to a default", func() {}, without, s.back, []string{"plan"}},
+				{"another image", func() {}, other, terraformcore.Replace, []string{"plan"}},
+				{"changed outside", func() { s.change(t, out.Object.ID()) }, s.object, "", s.after},
+			} {
+				step.before()
+				framework.calls = nil
+				s.faults.Reset()
+				planned := core.Preview(t.Context(), s.name, out.Object, step.config)
+				if planned.Failed() {
+					t.Fatalf("%s: %v", step.title, planned)
+				}
+				calls := slices.Compact(framework.calls) // what replaces is planned a second time, as for a new object
+				if !slices.Equal(calls, step.asked) {
+					t.Errorf("%s: the framework was asked %v, want %v", step.title, calls, step.asked)
+				}
+				if got := planned.Change.Action; step.action != "" && got != step.action {
+					t.Errorf("%s: it plans %s, want %s", step.title, got, step.action)
+				}
+				if requests := s.faults.Requests(); len(requests) != 1 {
+					t.Errorf("%s: %d requests for one refresh: %v", step.title, len(requests), requests)
+				}
+			}
+		})
+	}
+}
