@@ -15,6 +15,13 @@ import (
 )
 
 func main() {
+	if os.Getenv(magicCookie) != "" {
+		if err := serveBare(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	var b bench
 	var sizes, parallelisms string
 	flag.StringVar(&b.terraform, "terraform", "terraform", "Terraform or OpenTofu program")
@@ -22,7 +29,7 @@ func main() {
 	flag.StringVar(&sizes, "n", "50,500,1000", "numbers of resources")
 	flag.StringVar(&parallelisms, "parallelism", "10,50", "values of -parallelism")
 	flag.IntVar(&b.rounds, "rounds", 3, "rounds, of which the medians are shown")
-	only := flag.String("only", "scale,latency,boot,start", "tables to make")
+	only := flag.String("only", "scale,latency,boot,start,price", "tables to make")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -46,6 +53,7 @@ func (b bench) run(ctx context.Context, sizes, parallelisms []int, tables []stri
 		"latency": func() error { return b.latency(ctx) },
 		"boot":    func() error { return b.boots(ctx) },
 		"start":   func() error { return b.starts(ctx) },
+		"price":   func() error { return b.prices(ctx) },
 	}
 	if err := b.describe(ctx); err != nil {
 		return err

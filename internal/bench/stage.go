@@ -30,7 +30,7 @@ type stage struct {
 	vms         *gpuvm.Service
 	sandboxes   *opensandbox.Service
 	requests    atomic.Int64
-	connections atomic.Int64
+	connections connections
 	ends        []func()
 }
 
@@ -56,7 +56,20 @@ func (b bench) stage(ctx context.Context, o options, configuration string) (*sta
 		return nil, err
 	}
 	config := filepath.Join(dir, "cli.tfrc")
-	overrides := terraformcli.DevOverrides(programs, "registry.terraform.io/agentenv/gpuvm", "registry.terraform.io/agentenv/opensandbox")
+	bare, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	for name, program := range map[string]string{
+		"terraform-provider-gpuvm":       filepath.Join(programs, "terraform-provider-gpuvm"),
+		"terraform-provider-opensandbox": filepath.Join(programs, "terraform-provider-opensandbox"),
+		"terraform-provider-bare":        bare,
+	} {
+		if err := os.Symlink(program, filepath.Join(dir, name)); err != nil {
+			return nil, err
+		}
+	}
+	overrides := terraformcli.DevOverrides(dir, "registry.terraform.io/agentenv/gpuvm", "registry.terraform.io/agentenv/opensandbox", bareAddress)
 	for name, text := range map[string]string{config: overrides, filepath.Join(dir, "main.tf"): configuration} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			return nil, err
@@ -83,8 +96,12 @@ func (s *stage) serve(o options, service http.Handler) *httptest.Server {
 		service.ServeHTTP(w, r)
 	}))
 	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			s.connections.Add(1)
+		switch state {
+		case http.StateNew:
+			s.connections.opened()
+		case http.StateClosed, http.StateHijacked:
+			s.connections.closed()
+		case http.StateActive, http.StateIdle:
 		}
 	}
 	server.Start()
@@ -100,20 +117,51 @@ func (s *stage) end() {
 
 // measured is what one Terraform command cost.
 type measured struct {
-	wall        time.Duration
-	requests    int64
-	connections int64
-	memory      int64 // bytes, the provider's highest; 0 where it can't be told
+	wall     time.Duration
+	requests int64
+	opened   int64 // connections
+	atOnce   int64 // connections, at most
+	memory   int64 // bytes, the provider's highest; 0 where it can't be told
+}
+
+// connections counts those that a service gets.
+type connections struct {
+	mu                  sync.Mutex
+	total, open, atOnce int64
+}
+
+func (c *connections) opened() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.total++
+	c.open++
+	c.atOnce = max(c.atOnce, c.open)
+}
+
+func (c *connections) closed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open--
+}
+
+// since gives what was counted from the last call on.
+func (c *connections) since() (total, atOnce int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	total, atOnce = c.total, c.atOnce
+	c.total, c.atOnce = 0, c.open
+	return total, atOnce
 }
 
 // command runs Terraform and measures it.
 func (s *stage) command(ctx context.Context, args ...string) (measured, error) {
-	requests, connections := s.requests.Load(), s.connections.Load()
+	requests := s.requests.Load()
+	s.connections.since()
 	watch := watchMemory()
 	began := time.Now()
 	_, err := s.cli.Text(ctx, args...)
-	m := measured{wall: time.Since(began), memory: watch.stop()}
-	m.requests, m.connections = s.requests.Load()-requests, s.connections.Load()-connections
+	m := measured{wall: time.Since(began), memory: watch.stop(), requests: s.requests.Load() - requests}
+	m.opened, m.atOnce = s.connections.since()
 	return m, err
 }
 
