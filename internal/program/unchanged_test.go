@@ -16,6 +16,7 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/opensandbox"
 	providers "github.com/agentenv/terraform-provider-gpuvm/internal/provider"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/terraformcore"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/unchanged"
 )
 
 // asked records which calls the framework gets.
@@ -84,26 +85,34 @@ func sides(t *testing.T) []side {
 	}
 }
 
+// begin makes the object. What the framework is asked from then on is recorded.
+func (s side) begin(t *testing.T) (*server, *asked, *terraformcore.Provider, *terraformcore.Object) {
+	t.Helper()
+	server := newServer(s.provider)
+	framework := &asked{Server: server.Server}
+	server.Server = framework
+	schemas, err := terraformcore.SchemasOf(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	core := terraformcore.Start(server, schemas)
+	if report := core.Configure(t.Context(), s.settings); report.Failed() {
+		t.Fatal(report)
+	}
+	made := core.Up(t.Context(), s.name, nil, s.object, s.object)
+	if made.Failed() {
+		t.Fatal(made)
+	}
+	framework.calls = nil
+	return server, framework, core, made.Object
+}
+
 func TestTheFrameworkIsAskedOnlyWhereSomethingChanges(t *testing.T) {
 	t.Parallel()
 	for _, s := range sides(t) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			server := newServer(s.provider)
-			framework := &asked{Server: server.Server}
-			server.Server = framework
-			schemas, err := terraformcore.SchemasOf(t.Context(), server)
-			if err != nil {
-				t.Fatal(err)
-			}
-			core := terraformcore.Start(server, schemas)
-			if report := core.Configure(t.Context(), s.settings); report.Failed() {
-				t.Fatal(report)
-			}
-			out := core.Up(t.Context(), s.name, nil, s.object, s.object)
-			if out.Failed() {
-				t.Fatal(out)
-			}
+			_, framework, core, object := s.begin(t)
 			without := maps.Clone(s.object)
 			delete(without, s.setting)
 			other := maps.Clone(s.object)
@@ -119,12 +128,12 @@ func TestTheFrameworkIsAskedOnlyWhereSomethingChanges(t *testing.T) {
 				{"nothing changed", func() {}, s.object, terraformcore.NoOp, nil},
 				{"back to a default", func() {}, without, s.back, []string{"plan"}},
 				{"another image", func() {}, other, terraformcore.Replace, []string{"plan"}},
-				{"changed outside", func() { s.change(t, out.Object.ID()) }, s.object, "", s.after},
+				{"changed outside", func() { s.change(t, object.ID()) }, s.object, "", s.after},
 			} {
 				step.before()
 				framework.calls = nil
 				s.faults.Reset()
-				planned := core.Preview(t.Context(), s.name, out.Object, step.config)
+				planned := core.Preview(t.Context(), s.name, object, step.config)
 				if planned.Failed() {
 					t.Fatalf("%s: %v", step.title, planned)
 				}
@@ -138,6 +147,31 @@ func TestTheFrameworkIsAskedOnlyWhereSomethingChanges(t *testing.T) {
 				if requests := s.faults.Requests(); len(requests) != 1 {
 					t.Errorf("%s: %d requests for one refresh: %v", step.title, len(requests), requests)
 				}
+			}
+		})
+	}
+}
+
+// panicking is a resource that can't tell whether something changed.
+type panicking struct{ unchanged.Resource }
+
+func (panicking) Look(context.Context, unchanged.Object) (context.Context, bool) { panic("look") }
+
+func (panicking) Settled(context.Context, unchanged.Object) bool { panic("settled") }
+
+func TestAPanicOverAnUnchangedObjectEndsNothing(t *testing.T) {
+	t.Parallel()
+	for _, s := range sides(t) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			server, framework, core, object := s.begin(t)
+			f := server.fleetOf(s.name)
+			f.resource = panicking{f.resource}
+			if out := core.Preview(t.Context(), s.name, object, s.object); out.Failed() || out.Change.Action != terraformcore.NoOp {
+				t.Error(out)
+			}
+			if want := []string{"read", "plan"}; !slices.Equal(slices.Compact(framework.calls), want) {
+				t.Errorf("the framework was asked %v, want %v", framework.calls, want)
 			}
 		})
 	}
