@@ -43,7 +43,9 @@ func (l *Lifecycle) Create(ctx context.Context, spec Spec) (vm api.VM, err error
 			err = failure.at(failure.Stage, crash.Recovered(value))
 		}
 		if err != nil {
-			l.settle(ctx, failure, spec.KeepFailed)
+			// What came of an answer that can't be read isn't what was asked for: there is nothing to debug in it.
+			unreadable := failure.Stage == StageCreate && isMalformed(err)
+			l.settle(ctx, failure, spec.KeepFailed && !unreadable)
 			err = failure
 		}
 	}()
@@ -137,12 +139,13 @@ func endedBeside(ctx context.Context, err error) error {
 
 // outcomeOpen says whether the service may have made a VM although no usable answer came.
 func outcomeOpen(err error) bool {
-	var malformed *api.MalformedError
-	if errors.As(err, &malformed) {
-		return true
-	}
 	var failed *apiclient.Error
-	return errors.As(err, &failed) && failed.Open()
+	return isMalformed(err) || errors.As(err, &failed) && failed.Open()
+}
+
+func isMalformed(err error) bool {
+	var malformed *api.MalformedError
+	return errors.As(err, &malformed)
 }
 
 // requirePorts sees that the service tells a URL for each port that was asked for.

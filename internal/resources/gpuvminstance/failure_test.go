@@ -131,10 +131,11 @@ func TestAccUndeletableMachineOfAFailedCreateStaysInState(t *testing.T) {
 
 // An answer that isn't a VM may stand for one all the same.
 func TestAccMalformedAnswersLeaveNoMachine(t *testing.T) {
-	for title, c := range map[string]struct{ body, says string }{
-		"no status":          {`{"id":"ID"}`, `isn't what its contract says: it has no status(.|\s)*deleted again`},
-		"status is a number": {`{"id":"ID","status":7}`, `isn't what its contract says: status is a number(.|\s)*deleted again`},
-		"a port is missing":  {`{"id":"ID","status":"running","ports":{"80":"http://a.example"}}`, `lacks an exposed port(.|\s)*81(.|\s)*deleted again`},
+	for title, c := range map[string]struct{ body, more, says string }{
+		"no status":              {`{"id":"ID"}`, "", `isn't what its contract says: it has no status(.|\s)*deleted again`},
+		"no status, and to keep": {`{"id":"ID"}`, `on_create_failure = "keep"`, `isn't what its contract says: it has no status(.|\s)*deleted again`},
+		"status is a number":     {`{"id":"ID","status":7}`, "", `isn't what its contract says: status is a number(.|\s)*deleted again`},
+		"a port is missing":      {`{"id":"ID","status":"running","ports":{"80":"http://a.example"}}`, "", `lacks an exposed port(.|\s)*81(.|\s)*deleted again`},
 	} {
 		t.Run(title, func(t *testing.T) {
 			seeded := func(o *fake.Options) { o.Seed = 7 }
@@ -143,7 +144,7 @@ func TestAccMalformedAnswersLeaveNoMachine(t *testing.T) {
 			service := acctest.NewGPUVM(t, seeded)
 			service.Faults().Order(faults.Fault{Method: "POST", Path: "/v1/vms", Kind: "garbage", Status: 201, Body: strings.ReplaceAll(c.body, "ID", id)})
 			acctest.Run(t, resource.TestCase{
-				Steps: []resource.TestStep{{Config: instance(service, `image = "client"`, `exposed_ports = [80, 81]`), ExpectError: said(c.says)}},
+				Steps: []resource.TestStep{{Config: instance(service, `image = "client"`, `exposed_ports = [80, 81]`, c.more), ExpectError: said(c.says)}},
 			})
 			if left := service.VMs(); len(left) != 0 {
 				t.Errorf("%d machines are left", len(left))
