@@ -10,13 +10,13 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/provider"
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/clock"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/connection"
 	fake "github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/opensandbox"
 	providers "github.com/agentenv/terraform-provider-gpuvm/internal/provider"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/unchanged"
 )
 
 // OpenSandbox is a fake OpenSandbox server of one test.
@@ -120,13 +120,6 @@ func (o *OpenSandbox) Make(t *testing.T, body string) string {
 	return made.ID
 }
 
-// OpenSandboxAt serves the provider that goes by the given clock.
-func OpenSandboxAt(c clock.Clock) map[string]func() (tfprotov6.ProviderServer, error) {
-	return map[string]func() (tfprotov6.ProviderServer, error){
-		"opensandbox": serve(func() provider.Provider { return OpenSandboxClocked(c) }),
-	}
-}
-
 // OpenSandboxClocked is the provider that goes by the given clock: its plans, waits and retries.
 func OpenSandboxClocked(c clock.Clock) provider.Provider {
 	served, ok := providers.OpenSandbox("test")().(every)
@@ -141,6 +134,7 @@ type every interface {
 	provider.ProviderWithActions
 	provider.ProviderWithEphemeralResources
 	provider.ProviderWithListResources
+	unchanged.Provider
 	Close(ctx context.Context)
 }
 

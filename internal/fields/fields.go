@@ -8,7 +8,9 @@ import (
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/attr/xattr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
@@ -24,8 +26,11 @@ func Of(raw tftypes.Value, kinds map[string]attr.Type) (object Object, ok bool) 
 	return object, !raw.IsNull() && raw.IsKnown() && raw.As(&object.Values) == nil
 }
 
-// IsNull says whether an attribute or a block is null.
-func (o Object) IsNull(name string) bool { return o.Values[name].IsNull() }
+// IsNull says whether the object has an attribute or a block of that name that is null.
+func (o Object) IsNull(name string) bool {
+	value, ok := o.Values[name]
+	return ok && value.IsNull()
+}
 
 // Text is an attribute that is a text; "" where it is null or not known.
 func (o Object) Text(name string) string {
@@ -68,14 +73,24 @@ type typed interface{ Type() attr.Type }
 
 // Get fills a model from a configuration, a plan or a state.
 func Get(ctx context.Context, schema typed, raw tftypes.Value, model any) (diags diag.Diagnostics) {
-	kind, ok := schema.Type().(attr.TypeWithAttributeTypes)
-	if ok {
-		var object Object
-		object, ok = Of(raw, kind.AttributeTypes())
-		ok = ok && object.Into(ctx, model)
+	kind, isObject := schema.Type().(attr.TypeWithAttributeTypes)
+	if isObject {
+		if object, ok := Of(raw, kind.AttributeTypes()); ok && object.Into(ctx, model) {
+			return object.check(ctx)
+		}
 	}
-	if !ok {
-		diags.AddError("Value can't be read", "This is a fault of the provider: its schema and its model differ. Please report it.")
+	diags.AddError("Value can't be read", "This is a fault of the provider: its schema and its model differ. Please report it.")
+	return diags
+}
+
+// check has each value that can check itself do so.
+func (o Object) check(ctx context.Context) (diags diag.Diagnostics) {
+	for name := range o.Kinds {
+		if value, ok := o.Value(ctx, name).(xattr.ValidateableAttribute); ok {
+			var resp xattr.ValidateAttributeResponse
+			value.ValidateAttribute(ctx, xattr.ValidateAttributeRequest{Path: path.Root(name)}, &resp)
+			diags.Append(resp.Diagnostics...)
+		}
 	}
 	return diags
 }

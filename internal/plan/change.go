@@ -4,7 +4,6 @@ package plan
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -33,19 +32,6 @@ func fields(object tftypes.Value) map[string]tftypes.Value {
 		return map[string]tftypes.Value{}
 	}
 	return f
-}
-
-// Unchanged says whether nothing at all is proposed, as for most of a fleet in most plans. Such a plan needn't be decoded
-// into a model, which is what costs the time.
-func (c Change) Unchanged() bool { return maps.EqualFunc(c.State, c.Plan, tftypes.Value.Equal) }
-
-// Text is a text of the state; "" where it is null.
-func (c Change) Text(name string) string {
-	var text string
-	if v := c.State[name]; v.IsNull() || !v.IsKnown() || v.As(&text) != nil {
-		return ""
-	}
-	return text
 }
 
 // Of gives those of the named attributes that change in a way that matters. A default that fills a null isn't one (an

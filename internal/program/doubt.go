@@ -10,11 +10,15 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/unchanged"
 )
 
 // NewDoubtingServer is NewServer for tests: wherever it answers for an unchanged object by itself it asks the framework too, and
 // fails unless that answers the same.
 func NewDoubtingServer(p provider.Provider) Server {
+	if _, ok := p.(unchanged.Provider); !ok {
+		panic("the provider answers for no unchanged object: there is nothing to doubt")
+	}
 	return &doubting{newServer(p)}
 }
 
@@ -26,7 +30,7 @@ func (d *doubting) UpgradeResourceState(ctx context.Context, req *tfprotov6.Upgr
 	if own == nil || err != nil {
 		return answer, err
 	}
-	return own, differ(d.fleetOf(req.TypeName), "upgrade",
+	return own, differ(d.shortcutOf(req.TypeName), "upgrade",
 		outcome{state: own.UpgradedState}, outcome{state: answer.UpgradedState, diagnostics: answer.Diagnostics})
 }
 
@@ -36,11 +40,14 @@ func (d *doubting) ReadResource(ctx context.Context, req *tfprotov6.ReadResource
 	if own == nil || err != nil {
 		return answer, err
 	}
+	if err := differ(d.shortcutOf(req.TypeName), "refresh",
+		outcome{own.NewState, own.Private, nil}, outcome{answer.NewState, answer.Private, answer.Diagnostics}); err != nil {
+		return nil, err
+	}
 	if !bytes.Equal(own.NewIdentity.IdentityData.MsgPack, answer.NewIdentity.IdentityData.MsgPack) {
 		return nil, fmt.Errorf("refresh of %s: the framework gives another identity", req.TypeName)
 	}
-	return own, differ(d.fleetOf(req.TypeName), "refresh",
-		outcome{own.NewState, own.Private, nil}, outcome{answer.NewState, answer.Private, answer.Diagnostics})
+	return own, nil
 }
 
 func (d *doubting) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
@@ -52,7 +59,7 @@ func (d *doubting) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanRe
 	if len(answer.RequiresReplace) > 0 || answer.Deferred != nil {
 		return nil, fmt.Errorf("plan of %s: the framework replaces or defers", req.TypeName)
 	}
-	return own, differ(d.fleetOf(req.TypeName), "plan",
+	return own, differ(d.shortcutOf(req.TypeName), "plan",
 		outcome{own.PlannedState, own.PlannedPrivate, nil}, outcome{answer.PlannedState, answer.PlannedPrivate, answer.Diagnostics})
 }
 
@@ -64,20 +71,20 @@ type outcome struct {
 }
 
 // differ is an error where the framework comes to something else.
-func differ(f *fleet, call string, own, framework outcome) error {
+func differ(sc *shortcut, call string, own, framework outcome) error {
 	if len(framework.diagnostics) > 0 {
 		return fmt.Errorf("%s: the framework says %s: %s", call, framework.diagnostics[0].Summary, framework.diagnostics[0].Detail)
 	}
-	mine, err := own.state.Unmarshal(f.wire)
+	mine, err := own.state.Unmarshal(sc.wireType)
 	if err != nil {
 		return err
 	}
-	theirs, err := framework.state.Unmarshal(f.wire)
+	theirs, err := framework.state.Unmarshal(sc.wireType)
 	if err != nil {
 		return err
 	}
-	if differences, err := mine.Diff(theirs); err != nil || len(differences) > 0 {
-		return fmt.Errorf("%s: the framework comes to something else: %v %w", call, differences, err)
+	if !mine.Equal(theirs) {
+		return fmt.Errorf("%s: the framework comes to %s, not to %s", call, theirs, mine)
 	}
 	notes, err := private.Parse(own.notes)
 	if err != nil {

@@ -25,6 +25,10 @@ const (
 	// orphanTimeout bounds how long the program outlives a Terraform that was killed: the answer of a create under way
 	// (60 s), then the deletion of its machine (120 s).
 	orphanTimeout = 190 * time.Second
+	// partingTimeout is how far the end of Terraform and the end of its calls may lie apart.
+	partingTimeout = time.Second
+	// againAfter is the pause between two attempts to destroy what nobody knows.
+	againAfter = 5 * time.Second
 )
 
 // Main serves the provider until Terraform is done with it, and gives the program's exit code.

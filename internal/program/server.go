@@ -32,7 +32,7 @@ func newServer(p provider.Provider) *server {
 type server struct {
 	Server
 	provider  provider.Provider
-	unchanged atomic.Pointer[map[string]*fleet]
+	unchanged atomic.Pointer[map[string]*shortcut]
 }
 
 // UpgradeResourceState gives an object that is of this version's form back.

@@ -2,42 +2,43 @@ package program
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/hashicorp/terraform-plugin-log/tflog"
 
+	"github.com/agentenv/terraform-provider-gpuvm/internal/crash"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/unchanged"
 )
-
-// serving is a provider that tells what it configures its resources with.
-type serving interface{ ResourceData() any }
 
 // ConfigureProvider also makes ready what answers for unchanged objects.
 func (s *server) ConfigureProvider(ctx context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
 	answer, err := s.Server.ConfigureProvider(ctx, req)
 	if err == nil && !slices.ContainsFunc(answer.Diagnostics, isError) {
-		fleets := s.fleets(ctx)
-		s.unchanged.Store(&fleets)
+		shortcuts := s.shortcuts(ctx)
+		s.unchanged.Store(&shortcuts)
 	}
 	return answer, err
 }
 
 func isError(d *tfprotov6.Diagnostic) bool { return d.Severity == tfprotov6.DiagnosticSeverityError }
 
-// fleetOf gives the resource type that may answer by itself, or nil.
-func (s *server) fleetOf(typeName string) *fleet {
-	if fleets := s.unchanged.Load(); fleets != nil {
-		return (*fleets)[typeName]
+// shortcutOf gives the resource type that may answer by itself, or nil.
+func (s *server) shortcutOf(typeName string) *shortcut {
+	if shortcuts := s.unchanged.Load(); shortcuts != nil {
+		return (*shortcuts)[typeName]
 	}
 	return nil
 }
 
-// fleets gives the resource types of a configured provider that know their unchanged objects.
-func (s *server) fleets(ctx context.Context) map[string]*fleet {
-	all := map[string]*fleet{}
-	configured, ok := s.provider.(serving)
+// shortcuts gives the resource types of a configured provider that know their unchanged objects.
+func (s *server) shortcuts(ctx context.Context) map[string]*shortcut {
+	all := map[string]*shortcut{}
+	configured, ok := s.provider.(unchanged.Provider)
 	if !ok {
 		return all
 	}
@@ -51,22 +52,23 @@ func (s *server) fleets(ctx context.Context) map[string]*fleet {
 		r.Configure(ctx, resource.ConfigureRequest{ProviderData: configured.ResourceData()}, &resource.ConfigureResponse{})
 		var named resource.MetadataResponse
 		r.Metadata(ctx, resource.MetadataRequest{ProviderTypeName: of.TypeName}, &named)
-		all[named.TypeName] = newFleet(ctx, s.Server, named.TypeName, r)
+		all[named.TypeName] = newShortcut(ctx, s.Server, named.TypeName, r)
 	}
 	return all
 }
 
-// upgraded answers for an object that is of this version's form; nil is the framework's: an object with more attributes or fewer.
+// upgraded answers for an object that is of this version's form; nil is the framework's: an object with an attribute more, or
+// without a block that may be repeated.
 func (s *server) upgraded(req *tfprotov6.UpgradeResourceStateRequest) *tfprotov6.UpgradeResourceStateResponse {
-	f := s.fleetOf(req.TypeName)
-	if f == nil || req.Version != f.version || req.RawState == nil {
+	sc := s.shortcutOf(req.TypeName)
+	if sc == nil || req.Version != sc.version || req.RawState == nil {
 		return nil
 	}
-	value, err := req.RawState.Unmarshal(f.wire)
-	if err != nil {
+	value, err := req.RawState.Unmarshal(sc.wireType)
+	if err != nil || lacksList(value) {
 		return nil
 	}
-	encoded, err := tfprotov6.NewDynamicValue(f.wire, value)
+	encoded, err := tfprotov6.NewDynamicValue(sc.wireType, value)
 	if err != nil {
 		return nil
 	}
@@ -77,22 +79,20 @@ func (s *server) upgraded(req *tfprotov6.UpgradeResourceStateRequest) *tfprotov6
 // the framework to go on with.
 func (s *server) refreshed(ctx context.Context, req *tfprotov6.ReadResourceRequest) (after context.Context, answer *tfprotov6.ReadResourceResponse) {
 	after = ctx
-	defer frameworkTells(&answer)
-	f := s.fleetOf(req.TypeName)
-	if f == nil {
+	defer frameworkTells(ctx, &answer)
+	sc := s.shortcutOf(req.TypeName)
+	if sc == nil {
 		return ctx, nil
 	}
-	object, ok := f.stored(req.CurrentState, req.Private)
+	object, ok := sc.stored(req.CurrentState, req.Private)
 	if !ok {
 		return ctx, nil
 	}
-	identity := req.CurrentIdentity
-	if identity == nil { // before Terraform 1.12 there is none, and a state of then has none yet
-		if identity, ok = f.identify(object.Object); !ok {
-			return ctx, nil
-		}
+	identity, ok := sc.identify(object.Object, req.CurrentIdentity)
+	if !ok {
+		return ctx, nil
 	}
-	after, same := f.resource.Look(ctx, object)
+	after, same := sc.resource.Look(ctx, object)
 	if !same {
 		return after, nil
 	}
@@ -101,18 +101,46 @@ func (s *server) refreshed(ctx context.Context, req *tfprotov6.ReadResourceReque
 
 // planned plans an object as it is where nothing is proposed; nil is the framework's.
 func (s *server) planned(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (answer *tfprotov6.PlanResourceChangeResponse) {
-	defer frameworkTells(&answer)
-	f := s.fleetOf(req.TypeName)
-	if f == nil || !f.proposesNothing(ctx, req) {
+	defer frameworkTells(ctx, &answer)
+	sc := s.shortcutOf(req.TypeName)
+	if sc == nil || !sc.proposesNothing(ctx, req) {
 		return nil
 	}
 	return &tfprotov6.PlanResourceChangeResponse{PlannedState: req.PriorState, PlannedPrivate: req.PriorPrivate, PlannedIdentity: req.PriorIdentity}
 }
 
-// frameworkTells leaves a call in which something panicked to the framework: the verb panics there too, and tells of it. Nothing
-// may end the program while others make machines.
-func frameworkTells[Response any](answer **Response) {
-	if recover() != nil {
+// frameworkTells leaves a call in which something panicked to the framework. Nothing may end the program while others make
+// machines.
+func frameworkTells[Response any](ctx context.Context, answer **Response) {
+	if value := recover(); value != nil {
+		tflog.Error(ctx, crash.Recovered(value).Error())
 		*answer = nil
 	}
+}
+
+// lacksList says whether a list or set of objects is null, at any depth.
+func lacksList(v tftypes.Value) bool {
+	kind := v.Type()
+	if !kind.Is(tftypes.Object{}) && !ofObjects(kind) {
+		return false
+	}
+	if v.IsNull() {
+		return ofObjects(kind)
+	}
+	var elements []tftypes.Value
+	var attributes map[string]tftypes.Value
+	if v.As(&elements) != nil && v.As(&attributes) != nil {
+		return true
+	}
+	return slices.ContainsFunc(slices.AppendSeq(elements, maps.Values(attributes)), lacksList)
+}
+
+func ofObjects(kind tftypes.Type) bool {
+	switch kind := kind.(type) {
+	case tftypes.List:
+		return kind.ElementType.Is(tftypes.Object{})
+	case tftypes.Set:
+		return kind.ElementType.Is(tftypes.Object{})
+	}
+	return false
 }

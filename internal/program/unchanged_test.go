@@ -5,10 +5,13 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/faults"
@@ -165,7 +168,7 @@ func TestAPanicOverAnUnchangedObjectEndsNothing(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			server, framework, core, object := s.begin(t)
-			f := server.fleetOf(s.name)
+			f := server.shortcutOf(s.name)
 			f.resource = panicking{f.resource}
 			if out := core.Preview(t.Context(), s.name, object, s.object); out.Failed() || out.Change.Action != terraformcore.NoOp {
 				t.Error(out)
@@ -174,5 +177,80 @@ func TestAPanicOverAnUnchangedObjectEndsNothing(t *testing.T) {
 				t.Errorf("the framework was asked %v, want %v", framework.calls, want)
 			}
 		})
+	}
+}
+
+func TestAStateThatLacksARepeatedBlockIsTheFrameworks(t *testing.T) {
+	t.Parallel()
+	const other, block = "opensandbox_sandbox", `"periodic":[],"volume":[]`
+	for _, s := range sides(t) {
+		server, framework, _, _ := s.begin(t)
+		for title, c := range map[string]struct {
+			json string
+			own  bool
+		}{
+			"all":           {`{"id":"x",` + block + `}`, s.name == other}, // an attribute too many for the other
+			"lacking":       {`{"id":"x"}`, s.name != other},
+			"null":          {`{"id":"x","volume":null,"periodic":[]}`, false},
+			"lacking, deep": {`{"id":"x",` + blockOf(s.name) + `"network_policy":{"default_action":"deny"}}`, false},
+			"superfluous":   {`{"id":"x","was":"removed"}`, false},
+		} {
+			framework.calls = nil
+			_, err := server.UpgradeResourceState(t.Context(), &tfprotov6.UpgradeResourceStateRequest{
+				TypeName: s.name, RawState: &tfprotov6.RawState{JSON: []byte(c.json)},
+			})
+			if own := len(framework.calls) == 0; err != nil || own != c.own {
+				t.Errorf("%s, %s: answered without the framework: %v, want %v (%v)", s.name, title, own, c.own, err)
+			}
+		}
+	}
+}
+
+// blockOf are the repeated blocks of a type, empty.
+func blockOf(typeName string) string {
+	if typeName == "opensandbox_sandbox" {
+		return `"periodic":[],"volume":[],`
+	}
+	return ""
+}
+
+// The shortcut knows neither plan modifiers, nor defaults of what can't be configured.
+func TestNoUnchangedObjectWantsWhatOnlyTheFrameworkDoes(t *testing.T) {
+	t.Parallel()
+	for _, s := range sides(t) {
+		server, _, _, _ := s.begin(t)
+		var described resource.SchemaResponse
+		server.shortcutOf(s.name).resource.Schema(t.Context(), resource.SchemaRequest{}, &described)
+		for name, attribute := range described.Schema.Attributes {
+			checkPlain(t, s.name+"."+name, attribute)
+		}
+		for name, block := range described.Schema.Blocks {
+			checkPlain(t, s.name+"."+name, block)
+		}
+	}
+}
+
+func checkPlain(t *testing.T, name string, described any) {
+	t.Helper()
+	of := reflect.ValueOf(described)
+	if modifiers := of.FieldByName("PlanModifiers"); modifiers.IsValid() && modifiers.Len() > 0 {
+		t.Errorf("%s has plan modifiers", name)
+	}
+	fallback, optional := of.FieldByName("Default"), of.FieldByName("Optional")
+	if fallback.IsValid() && !fallback.IsNil() && !optional.Bool() {
+		t.Errorf("%s has a default, and can't be configured", name)
+	}
+	switch d := described.(type) {
+	case schema.NestedAttribute:
+		for inner, attribute := range d.GetNestedObject().GetAttributes() {
+			checkPlain(t, name+"."+inner, attribute)
+		}
+	case schema.Block:
+		for inner, attribute := range d.GetNestedObject().GetAttributes() {
+			checkPlain(t, name+"."+inner, attribute)
+		}
+		for inner, block := range d.GetNestedObject().GetBlocks() {
+			checkPlain(t, name+"."+inner, block)
+		}
 	}
 }

@@ -20,10 +20,14 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/resources/gpuvmexec"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/resources/gpuvmfile"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/resources/gpuvminstance"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/unchanged"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/wholenumber"
 )
 
-var _ provider.ProviderWithActions = &gpuvm{}
+var (
+	_ provider.ProviderWithActions = &gpuvm{}
+	_ unchanged.Provider           = &gpuvm{}
+)
 
 type gpuvm struct {
 	version string

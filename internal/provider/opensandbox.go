@@ -36,12 +36,14 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/resources/opensandboxsandbox"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/resources/opensandboxsnapshot"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/stillopen"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/unchanged"
 )
 
 var (
 	_ provider.ProviderWithActions            = &opensandbox{}
 	_ provider.ProviderWithEphemeralResources = &opensandbox{}
 	_ provider.ProviderWithListResources      = &opensandbox{}
+	_ unchanged.Provider                      = &opensandbox{}
 )
 
 type opensandbox struct {

@@ -11,6 +11,9 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
 )
 
+// Provider is a provider that tells what it has configured its resources with.
+type Provider interface{ ResourceData() any }
+
 // Resource is a resource that knows its unchanged objects.
 type Resource interface {
 	resource.ResourceWithConfigure
@@ -29,22 +32,23 @@ type Object struct {
 	Notes private.State
 }
 
-// answer is what a service told.
+// answer is what a service told of an object.
 type answer[T any] struct {
+	id    string
 	value T
 	err   error
 }
 
 type answerKey[T any] struct{}
 
-// Keep keeps what a service told in a context.
-func Keep[T any](ctx context.Context, value T, err error) context.Context {
-	return context.WithValue(ctx, answerKey[T]{}, answer[T]{value, err})
+// Keep keeps in a context what a service told of an object.
+func Keep[T any](ctx context.Context, id string, value T, err error) context.Context {
+	return context.WithValue(ctx, answerKey[T]{}, answer[T]{id, value, err})
 }
 
-// Ask gives what a context keeps, else asks.
-func Ask[T any](ctx context.Context, ask func() (T, error)) (T, error) {
-	if kept, ok := ctx.Value(answerKey[T]{}).(answer[T]); ok {
+// Ask gives what a context keeps of an object, else asks.
+func Ask[T any](ctx context.Context, id string, ask func() (T, error)) (T, error) {
+	if kept, ok := ctx.Value(answerKey[T]{}).(answer[T]); ok && kept.id == id {
 		return kept.value, kept.err
 	}
 	return ask()

@@ -9,12 +9,17 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/poll"
 )
 
-// Delete ends a VM and waits until the service no longer knows it. One that is gone already is a success.
-func (l *Lifecycle) Delete(ctx context.Context, id string) error {
-	return l.remove(ctx, id, time.Time{})
+// Made is a Lifecycle for a VM that was made at a time: a service that doesn't know a young one is asked again. The zero time is
+// long ago.
+type Made struct {
+	*Lifecycle
+	At time.Time
 }
 
-// remove is Delete of a VM that was made at a time.
+// Delete ends the VM and waits until the service no longer knows it. One that is gone already is a success.
+func (m Made) Delete(ctx context.Context, id string) error { return m.remove(ctx, id, m.At) }
+
+// remove ends a VM that was made at a time.
 func (l *Lifecycle) remove(ctx context.Context, id string, made time.Time) error {
 	err := l.whileYoung(ctx, id, made, func(ctx context.Context) error { return l.API.Delete(ctx, id) })
 	if apiclient.IsGone(err) {

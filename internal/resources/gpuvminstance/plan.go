@@ -38,7 +38,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	switch {
 	case state.Status.ValueString() == api.StatusFailed:
 		plan.ReplaceByStatus(ctx, resp)
-	case awaitsAdoption(ctx, req.Private, state):
+	case awaitsAdoption(ctx, req.Private, state.OnCreateFailure.IsNull()):
 		r.planAdoption(ctx, change, planned, state, resp)
 	default:
 		plan.Replace(resp, change.Of(replacing...)...)
@@ -46,17 +46,17 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	}
 }
 
-// Settled says whether nothing but a proposed change makes a plan of the instance: no failure, no adoption, no local file.
+// Settled says whether nothing but a proposed change makes ModifyPlan plan something for the instance: no failure, no adoption, no local file.
 func (r *Resource) Settled(ctx context.Context, object unchanged.Object) bool {
 	return object.IsNull("files") && object.Text("status") != api.StatusFailed &&
-		!object.IsNull("on_create_failure") && !private.IsImported(ctx, object.Notes)
+		!awaitsAdoption(ctx, object.Notes, object.IsNull("on_create_failure"))
 }
 
 // awaitsAdoption says whether an apply has yet to take over an imported instance. The note of its import is lost with all of
 // the private state when the provider is killed in the middle of that apply; but only what was imported lacks a value that
 // has a default.
-func awaitsAdoption(ctx context.Context, notes private.State, state model) bool {
-	return private.IsImported(ctx, notes) || state.OnCreateFailure.IsNull()
+func awaitsAdoption(ctx context.Context, notes private.State, lacksDefault bool) bool {
+	return private.IsImported(ctx, notes) || lacksDefault
 }
 
 // planNew shows of an instance that is to be made what can be known.

@@ -137,14 +137,15 @@ func (r *Resource) Look(ctx context.Context, object unchanged.Object) (context.C
 	vm, err := find(within, service, state, object.Notes)
 	seen := state
 	seen.refresh(ctx, vm, object.Notes, &diags)
-	return unchanged.Keep(ctx, vm, err), err == nil && len(diags) == 0 && fields.Same(state, seen)
+	return unchanged.Keep(ctx, state.ID.ValueString(), vm, err), err == nil && len(diags) == 0 && fields.Same(state, seen)
 }
 
 // find asks for the instance, unless Look has just done so.
 func find(ctx context.Context, service *lifecycle.Lifecycle, state model, notes private.State) (api.VM, error) {
-	return unchanged.Ask(ctx, func() (api.VM, error) {
+	id := state.ID.ValueString()
+	return unchanged.Ask(ctx, id, func() (api.VM, error) {
 		made, _ := unfinished(ctx, notes)
-		return service.Find(ctx, state.ID.ValueString(), made)
+		return service.Find(ctx, id, made)
 	})
 }
 
@@ -157,7 +158,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if awaitsAdoption(ctx, req.Private, state) {
+	if awaitsAdoption(ctx, req.Private, state.OnCreateFailure.IsNull()) {
 		r.adopt(ctx, &planned, resp)
 	} else {
 		// Labels that somebody removed and the user then gave up are nobody's any more.
@@ -212,9 +213,9 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	defer cancel()
 
 	id := state.ID.ValueString()
-	_, failed := unfinished(ctx, req.Private)
+	made, failed := unfinished(ctx, req.Private)
 	teardown := destroy.Script(state.TeardownScript.ValueString(), id, failed, &resp.Diagnostics)
-	destroy.Machine(ctx, service, diagnose.GPUVM, "Instance", id, teardown, &resp.Diagnostics)
+	destroy.Machine(ctx, lifecycle.Made{Lifecycle: service, At: made}, diagnose.GPUVM, "Instance", id, teardown, &resp.Diagnostics)
 }
 
 // unfinished tells of an instance whose create failed, and when that made it.

@@ -56,7 +56,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	p := planning{Change: change, resource: r, planned: planned, state: state, resp: resp}
 	p.Keep(ctx, resp, computed...)
-	switch imported := awaitsAdoption(ctx, req.Private, state); {
+	switch imported := awaitsAdoption(ctx, req.Private, state.OnCreateFailure.IsNull()); {
 	case hasEnded(state.Status.ValueString()):
 		plan.ReplaceByStatus(ctx, resp)
 	case imported:
@@ -71,11 +71,11 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	}
 }
 
-// Settled says whether nothing but a proposed change makes a plan of the sandbox: no end of it, no adoption, no local file, no
+// Settled says whether nothing but a proposed change makes ModifyPlan plan something for the sandbox: no end of it, no adoption, no local file, no
 // time that runs out, no pause that its status may deny, and default metadata as they were.
 func (r *Resource) Settled(ctx context.Context, object unchanged.Object) bool {
 	if !object.IsNull("files") || !object.IsNull("renew_below_seconds") || !object.IsNull("paused") ||
-		hasEnded(object.Text("status")) || object.IsNull("on_create_failure") || private.IsImported(ctx, object.Notes) {
+		hasEnded(object.Text("status")) || awaitsAdoption(ctx, object.Notes, object.IsNull("on_create_failure")) {
 		return false
 	}
 	own, ok := object.Value(ctx, "metadata").(types.Map)
@@ -90,8 +90,8 @@ func (r *Resource) Settled(ctx context.Context, object unchanged.Object) bool {
 // awaitsAdoption says whether an apply has yet to take over an imported sandbox. The note of its import is lost with all of the
 // private state when the provider is killed in the middle of that apply; but only what was imported lacks a value that has a
 // default.
-func awaitsAdoption(ctx context.Context, notes private.State, state model) bool {
-	return private.IsImported(ctx, notes) || state.OnCreateFailure.IsNull()
+func awaitsAdoption(ctx context.Context, notes private.State, lacksDefault bool) bool {
+	return private.IsImported(ctx, notes) || lacksDefault
 }
 
 // hasEnded says whether a sandbox in that state can't come back.

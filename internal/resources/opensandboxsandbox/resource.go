@@ -97,7 +97,7 @@ func (r *Resource) Look(ctx context.Context, object unchanged.Object) (context.C
 	within, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	live, err := find(within, service, state)
-	ctx = unchanged.Keep(ctx, live, err)
+	ctx = unchanged.Keep(ctx, state.ID.ValueString(), live, err)
 	look := refresh{service: service, state: &state, live: live, notes: object.Notes, diags: &diags}
 	if err != nil || look.needsPorts() {
 		return ctx, false
@@ -109,7 +109,8 @@ func (r *Resource) Look(ctx context.Context, object unchanged.Object) (context.C
 
 // find asks for the sandbox, unless Look has just done so.
 func find(ctx context.Context, service *lifecycle.Lifecycle, state model) (api.Sandbox, error) {
-	return unchanged.Ask(ctx, func() (api.Sandbox, error) { return service.Refresh(ctx, state.ID.ValueString()) })
+	id := state.ID.ValueString()
+	return unchanged.Ask(ctx, id, func() (api.Sandbox, error) { return service.Refresh(ctx, id) })
 }
 
 // Delete runs the teardown script, ends the sandbox and waits until the server no longer knows it.

@@ -34,7 +34,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	defer cancel()
 
 	u.id, u.reached = u.state.ID.ValueString(), u.state
-	u.adopting = awaitsAdoption(ctx, req.Private, u.state)
+	u.adopting = awaitsAdoption(ctx, req.Private, u.state.OnCreateFailure.IsNull())
 	result := &u.planned
 	if u.run(ctx); resp.Diagnostics.HasError() {
 		result = &u.reached

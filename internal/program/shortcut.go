@@ -17,30 +17,30 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/unchanged"
 )
 
-// fleet is a resource type whose unchanged objects are answered for without the framework.
-type fleet struct {
-	resource unchanged.Resource
-	kinds    map[string]attr.Type
-	wire     tftypes.Object
-	version  int64
-	identity tftypes.Object
+// shortcut answers for the unchanged objects of a resource type.
+type shortcut struct {
+	resource     unchanged.Resource
+	version      int64 // of the schema
+	wireType     tftypes.Object
+	identityType tftypes.Object
+	attrTypes    map[string]attr.Type
 	// defaults are those of the attributes at the top; ok is false where they can't be told.
 	defaults func() (defaults map[string]tftypes.Value, ok bool)
-	// deeper are the attributes and blocks that may hold a default inside.
-	deeper []string
+	// nestedDefaults are the attributes and blocks that may hold a default inside.
+	nestedDefaults []string
 }
 
-// newFleet learns what has to be known of a resource type. framework serves it.
-func newFleet(ctx context.Context, framework tfprotov6.ProviderServer, typeName string, r unchanged.Resource) *fleet {
+// newShortcut learns what has to be known of a resource type. framework serves it.
+func newShortcut(ctx context.Context, framework tfprotov6.ProviderServer, typeName string, r unchanged.Resource) *shortcut {
 	var described resource.SchemaResponse
 	r.Schema(ctx, resource.SchemaRequest{}, &described)
 	var identified resource.IdentitySchemaResponse
 	r.IdentitySchema(ctx, resource.IdentitySchemaRequest{}, &identified)
-	f := &fleet{resource: r, version: described.Schema.Version}
-	f.wire, _ = described.Schema.Type().TerraformType(ctx).(tftypes.Object)
-	f.identity, _ = identified.IdentitySchema.Type().TerraformType(ctx).(tftypes.Object)
+	sc := &shortcut{resource: r, version: described.Schema.Version}
+	sc.wireType, _ = described.Schema.Type().TerraformType(ctx).(tftypes.Object)
+	sc.identityType, _ = identified.IdentitySchema.Type().TerraformType(ctx).(tftypes.Object)
 	if object, ok := described.Schema.Type().(attr.TypeWithAttributeTypes); ok {
-		f.kinds = object.AttributeTypes()
+		sc.attrTypes = object.AttributeTypes()
 	}
 	var defaulted []string
 	for name, attribute := range described.Schema.Attributes {
@@ -48,16 +48,16 @@ func newFleet(ctx context.Context, framework tfprotov6.ProviderServer, typeName 
 			defaulted = append(defaulted, name)
 		}
 		if mayDefaultInside(attribute) {
-			f.deeper = append(f.deeper, name)
+			sc.nestedDefaults = append(sc.nestedDefaults, name)
 		}
 	}
 	for name, block := range described.Schema.Blocks {
 		if mayDefaultInside(block) {
-			f.deeper = append(f.deeper, name)
+			sc.nestedDefaults = append(sc.nestedDefaults, name)
 		}
 	}
-	f.defaults = sync.OnceValues(func() (map[string]tftypes.Value, bool) { return f.ask(framework, typeName, defaulted) }) //nolint:contextcheck // it outlives the call that configures
-	return f
+	sc.defaults = sync.OnceValues(func() (map[string]tftypes.Value, bool) { return sc.ask(framework, typeName, defaulted) }) //nolint:contextcheck // it outlives the call that configures
+	return sc
 }
 
 // mayDefaultInside says whether an attribute or a block holds an attribute that may have a default.
@@ -86,23 +86,23 @@ func mayDefaultInside(described any) bool {
 }
 
 // ask asks the framework for the defaults of the named attributes: what it plans for them where nothing is configured.
-func (f *fleet) ask(framework tfprotov6.ProviderServer, typeName string, names []string) (map[string]tftypes.Value, bool) {
+func (sc *shortcut) ask(framework tfprotov6.ProviderServer, typeName string, names []string) (map[string]tftypes.Value, bool) {
 	values := map[string]tftypes.Value{}
-	for name, kind := range f.wire.AttributeTypes {
+	for name, kind := range sc.wireType.AttributeTypes {
 		values[name] = tftypes.NewValue(kind, nil)
 	}
-	nothing, err := tfprotov6.NewDynamicValue(f.wire, tftypes.NewValue(f.wire, nil))
-	empty, emptyErr := tfprotov6.NewDynamicValue(f.wire, tftypes.NewValue(f.wire, values))
+	nothing, err := tfprotov6.NewDynamicValue(sc.wireType, tftypes.NewValue(sc.wireType, nil))
+	empty, emptyErr := tfprotov6.NewDynamicValue(sc.wireType, tftypes.NewValue(sc.wireType, values))
 	if err != nil || emptyErr != nil {
 		return nil, false
 	}
 	answer, err := framework.PlanResourceChange(context.Background(), &tfprotov6.PlanResourceChangeRequest{
 		TypeName: typeName, PriorState: &nothing, ProposedNewState: &empty, Config: &empty,
 	})
-	if err != nil {
+	if err != nil || slices.ContainsFunc(answer.Diagnostics, isError) {
 		return nil, false
 	}
-	planned, ok := f.read(answer.PlannedState)
+	planned, ok := sc.read(answer.PlannedState)
 	if !ok {
 		return nil, false
 	}
@@ -116,44 +116,50 @@ func (f *fleet) ask(framework tfprotov6.ProviderServer, typeName string, names [
 }
 
 // read takes an object apart that came over the wire.
-func (f *fleet) read(encoded *tfprotov6.DynamicValue) (fields.Object, bool) {
+func (sc *shortcut) read(encoded *tfprotov6.DynamicValue) (fields.Object, bool) {
 	if encoded == nil {
 		return fields.Object{}, false
 	}
-	value, err := encoded.Unmarshal(f.wire)
+	value, err := encoded.Unmarshal(sc.wireType)
 	if err != nil {
 		return fields.Object{}, false
 	}
-	return fields.Of(value, f.kinds)
+	return fields.Of(value, sc.attrTypes)
 }
 
 // stored is read for an object of the state, and the notes on it.
-func (f *fleet) stored(encoded *tfprotov6.DynamicValue, notes []byte) (unchanged.Object, bool) {
-	object, ok := f.read(encoded)
+func (sc *shortcut) stored(encoded *tfprotov6.DynamicValue, notes []byte) (unchanged.Object, bool) {
+	object, ok := sc.read(encoded)
 	stored, err := private.Parse(notes)
 	return unchanged.Object{Object: object, Notes: stored}, ok && err == nil
 }
 
-// identify makes an object's identity of its attributes.
-func (f *fleet) identify(object fields.Object) (*tfprotov6.ResourceIdentityData, bool) {
+// identify makes an object's identity of its attributes. Before Terraform 1.12 none is known, and a state of then has none yet;
+// one that is known has to be that.
+func (sc *shortcut) identify(object fields.Object, known *tfprotov6.ResourceIdentityData) (*tfprotov6.ResourceIdentityData, bool) {
 	values := map[string]tftypes.Value{}
-	for name := range f.identity.AttributeTypes {
+	for name := range sc.identityType.AttributeTypes {
 		values[name] = object.Values[name]
 	}
-	encoded, err := tfprotov6.NewDynamicValue(f.identity, tftypes.NewValue(f.identity, values))
+	identity := tftypes.NewValue(sc.identityType, values)
+	if known != nil && known.IdentityData != nil {
+		is, err := known.IdentityData.Unmarshal(sc.identityType)
+		return known, err == nil && is.Equal(identity)
+	}
+	encoded, err := tfprotov6.NewDynamicValue(sc.identityType, identity)
 	return &tfprotov6.ResourceIdentityData{IdentityData: &encoded}, err == nil
 }
 
 // proposesNothing says whether the framework would plan what stands: nothing is proposed, no default fills what isn't configured
 // with something else, and the resource has nothing to do by itself.
-func (f *fleet) proposesNothing(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) bool {
+func (sc *shortcut) proposesNothing(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) bool {
 	if req.PriorState == nil || req.ProposedNewState == nil ||
 		len(req.PriorState.MsgPack) == 0 || !bytes.Equal(req.PriorState.MsgPack, req.ProposedNewState.MsgPack) {
 		return false
 	}
-	object, ok := f.stored(req.PriorState, req.PriorPrivate)
-	config, configOK := f.read(req.Config)
-	defaults, defaultsOK := f.defaults()
+	object, ok := sc.stored(req.PriorState, req.PriorPrivate)
+	config, configOK := sc.read(req.Config)
+	defaults, defaultsOK := sc.defaults()
 	if !ok || !configOK || !defaultsOK {
 		return false
 	}
@@ -162,12 +168,12 @@ func (f *fleet) proposesNothing(ctx context.Context, req *tfprotov6.PlanResource
 			return false
 		}
 	}
-	for _, name := range f.deeper {
+	for _, name := range sc.nestedDefaults {
 		if !isAbsent(config.Values[name]) {
 			return false
 		}
 	}
-	return f.resource.Settled(ctx, object)
+	return sc.resource.Settled(ctx, object)
 }
 
 // isAbsent says whether an attribute or block isn't configured.
