@@ -73,32 +73,28 @@ func arguments(step string, parallelism int) []string {
 
 // scale measures apply, a plan without changes, and destroy, kind by kind and round by round.
 func (b bench) scale(ctx context.Context, sizes, parallelisms []int) error {
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "\nN\tparallelism\tkind\tstep\tseconds\tratio\trequests/N\tconnections (at once)\tprovider MB")
 	for _, n := range sizes {
 		for _, parallelism := range parallelisms {
 			results, err := b.rounded(ctx, options{}, n, parallelism)
 			if err != nil {
 				return err
 			}
-			write(w, results, n, parallelism, "")
+			write(results, n, parallelism, "")
 		}
 	}
-	return w.Flush()
+	return nil
 }
 
 // latency is the same at a distance, for one size.
 func (b bench) latency(ctx context.Context) error {
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "\nN\tparallelism\tkind\tstep\tseconds\tratio\trequests/N\tconnections (at once)\tprovider MB\tlatency")
 	for _, latency := range []time.Duration{0, 20 * time.Millisecond, 100 * time.Millisecond} {
 		results, err := b.rounded(ctx, options{latency: latency}, 200, 10)
 		if err != nil {
 			return err
 		}
-		write(w, results, 200, 10, "\t"+latency.String())
+		write(results, 200, 10, ", each request takes "+latency.String())
 	}
-	return w.Flush()
+	return nil
 }
 
 // rounded gives the measurements of each kind and step, round by round: A B C A B C, so that a machine's drift hits all.
@@ -124,17 +120,20 @@ func (b bench) rounded(ctx context.Context, o options, n, parallelism int) (map[
 	return results, nil
 }
 
-func write(w *tabwriter.Writer, results map[string][]measured, n, parallelism int, more string) {
+func write(results map[string][]measured, n, parallelism int, more string) {
+	fmt.Printf("\n%d resources, parallelism %d%s\n", n, parallelism, more)
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "kind\tstep\tseconds\tratio\trequests each\tconnections (at once)\tprovider MB")
 	for _, kind := range kinds {
 		for _, step := range steps {
 			all := results[kind.name+" "+step]
 			floor := median(results[kinds[0].name+" "+step], func(m measured) float64 { return m.wall.Seconds() })
 			wall := median(all, func(m measured) float64 { return m.wall.Seconds() })
-			_, _ = fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%.2f\t%.2f\t%.2f\t%.0f (%.0f)\t%.0f%s\n", n, parallelism, kind.name, step, wall, wall/floor,
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t%.2f\t%.0f (%.0f)\t%.0f\n", kind.name, step, wall, wall/floor,
 				median(all, func(m measured) float64 { return float64(m.requests) / float64(n) }),
 				median(all, func(m measured) float64 { return float64(m.opened) }),
 				median(all, func(m measured) float64 { return float64(m.atOnce) }),
-				median(all, func(m measured) float64 { return float64(m.memory) / 1e6 }), more)
+				median(all, func(m measured) float64 { return float64(m.memory) / 1e6 }))
 		}
 	}
 	_ = w.Flush()

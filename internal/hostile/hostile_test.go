@@ -111,7 +111,7 @@ func meet(t *testing.T, of *subject.Type, schemas *core.Schemas, h hostility) {
 
 		create := func(p *core.Provider) core.Outcome { return p.Up(e.ctx, of.Name, nil, of.Smallest, of.Smallest) }
 		e.suffer("apply", create)
-		synctest.Wait() // a create that was held back may be carried out now
+		synctest.Wait()                                 // a create that was held back may be carried out now
 		for _, id := range e.world.Service.Standing() { // an answer that was lost, and is named in the error
 			e.world.Service.Disturb("delete", id)
 		}

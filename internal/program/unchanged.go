@@ -78,7 +78,7 @@ func (s *server) upgraded(req *tfprotov6.UpgradeResourceStateRequest) *tfprotov6
 // refreshed asks the service for an object, and answers where it is as the state has it; else it gives nil, and the context for
 // the framework to go on with.
 func (s *server) refreshed(ctx context.Context, req *tfprotov6.ReadResourceRequest) (after context.Context, answer *tfprotov6.ReadResourceResponse) {
-	after = ctx
+	after = ctx //nolint:wastedassign // what a panic leaves
 	defer frameworkTells(ctx, &answer)
 	sc := s.shortcutOf(req.TypeName)
 	if sc == nil {
