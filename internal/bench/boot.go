@@ -28,7 +28,7 @@ func (b bench) boots(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			polls := math.Ceil(boot.Seconds() / 2)
+			polls := math.Ceil(boot.Seconds() / 2) // besides the one at once
 			for i, which := range []string{"the first", "later ones"} {
 				part := watched[i*machines : (i+1)*machines]
 				late, requests := []float64{}, []float64{}
@@ -36,7 +36,7 @@ func (b bench) boots(ctx context.Context) error {
 					late, requests = append(late, of.late), append(requests, of.requests)
 				}
 				_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%.2f\t%.0f\t%.2f\t%.0f\n", boot, map[bool]string{false: "polled", true: "Prefer: wait"}[hold], which,
-					middle(late), slices.Max(late), middle(requests), 2*polls-boot.Seconds(), polls)
+					middle(late), slices.Max(late), middle(requests), 2*polls-boot.Seconds(), polls+1)
 			}
 		}
 	}
