@@ -7,6 +7,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
 )
 
 // ReplaceByStatus plans a replacement for a reason that no configured attribute shows, such as a failed machine or a
@@ -15,6 +17,13 @@ import (
 func ReplaceByStatus(ctx context.Context, resp *resource.ModifyPlanResponse) {
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())...)
 	Replace(resp, "status")
+}
+
+// AwaitsAdoption says whether an apply has yet to take over an imported object. The note of its import is lost with all of the
+// private state when the provider is killed in the middle of that apply; but only what was imported lacks a value that every
+// create has. lacking says whether the state lacks one.
+func AwaitsAdoption(ctx context.Context, notes private.State, lacking bool) bool {
+	return lacking || private.IsImported(ctx, notes)
 }
 
 // Adopt plans an imported object's first apply: status is planned unknown so that Update runs, whatever the

@@ -2,6 +2,8 @@ package program
 
 import (
 	"context"
+	"encoding/json"
+	"iter"
 	"maps"
 	"slices"
 
@@ -57,22 +59,18 @@ func (s *server) shortcuts(ctx context.Context) map[string]*shortcut {
 	return all
 }
 
-// upgraded answers for an object that is of this version's form; nil is the framework's: an object with an attribute more, or
-// without a block that may be repeated.
+// upgraded gives an object that is of this version's form as it stands in the state: Terraform reads that by itself. nil is the
+// framework's: an object with an attribute more or fewer, or without a block that may be repeated.
 func (s *server) upgraded(req *tfprotov6.UpgradeResourceStateRequest) *tfprotov6.UpgradeResourceStateResponse {
 	sc := s.shortcutOf(req.TypeName)
 	if sc == nil || req.Version != sc.version || req.RawState == nil {
 		return nil
 	}
-	value, err := req.RawState.Unmarshal(sc.wireType)
-	if err != nil || lacksList(value) {
+	var stored map[string]any
+	if json.Unmarshal(req.RawState.JSON, &stored) != nil || stored == nil || !isOf(sc.wireType, stored) {
 		return nil
 	}
-	encoded, err := tfprotov6.NewDynamicValue(sc.wireType, value)
-	if err != nil {
-		return nil
-	}
-	return &tfprotov6.UpgradeResourceStateResponse{UpgradedState: &encoded}
+	return &tfprotov6.UpgradeResourceStateResponse{UpgradedState: &tfprotov6.DynamicValue{JSON: req.RawState.JSON}}
 }
 
 // refreshed asks the service for an object, and answers where it is as the state has it; else it gives nil, and the context for
@@ -118,29 +116,51 @@ func frameworkTells[Response any](ctx context.Context, answer **Response) {
 	}
 }
 
-// lacksList says whether a list or set of objects is null, at any depth.
-func lacksList(v tftypes.Value) bool {
-	kind := v.Type()
-	if !kind.Is(tftypes.Object{}) && !ofObjects(kind) {
-		return false
-	}
-	if v.IsNull() {
-		return ofObjects(kind)
-	}
-	var elements []tftypes.Value
-	var attributes map[string]tftypes.Value
-	if v.As(&elements) != nil && v.As(&attributes) != nil {
+// isOf says whether a value as JSON has it is exactly of a type.
+func isOf(kind tftypes.Type, value any) bool {
+	switch kind := kind.(type) {
+	case tftypes.Object:
+		object, ok := value.(map[string]any)
+		if !ok || len(object) != len(kind.AttributeTypes) {
+			return value == nil
+		}
+		for name, of := range kind.AttributeTypes {
+			if inner, ok := object[name]; !ok || !isOf(of, inner) {
+				return false
+			}
+		}
 		return true
+	case tftypes.Map:
+		elements, ok := value.(map[string]any)
+		return value == nil || ok && allOf(kind.ElementType, maps.Values(elements))
+	case tftypes.List:
+		return isListOf(kind.ElementType, value)
+	case tftypes.Set:
+		return isListOf(kind.ElementType, value)
 	}
-	return slices.ContainsFunc(slices.AppendSeq(elements, maps.Values(attributes)), lacksList)
+	ok := value == nil
+	switch value.(type) {
+	case string:
+		ok = kind.Is(tftypes.String)
+	case float64:
+		ok = kind.Is(tftypes.Number)
+	case bool:
+		ok = kind.Is(tftypes.Bool)
+	}
+	return ok
 }
 
-func ofObjects(kind tftypes.Type) bool {
-	switch kind := kind.(type) {
-	case tftypes.List:
-		return kind.ElementType.Is(tftypes.Object{})
-	case tftypes.Set:
-		return kind.ElementType.Is(tftypes.Object{})
+// isListOf is isOf for lists and sets. One of objects is a block, which is empty where there is none, never null.
+func isListOf(kind tftypes.Type, value any) bool {
+	elements, ok := value.([]any)
+	return ok && allOf(kind, slices.Values(elements)) || value == nil && !kind.Is(tftypes.Object{})
+}
+
+func allOf(kind tftypes.Type, values iter.Seq[any]) bool {
+	for value := range values {
+		if !isOf(kind, value) {
+			return false
+		}
 	}
-	return false
+	return true
 }

@@ -2,6 +2,7 @@ package program
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/faults"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/gpuvm"
@@ -180,38 +182,52 @@ func TestAPanicOverAnUnchangedObjectEndsNothing(t *testing.T) {
 	}
 }
 
-func TestAStateThatLacksARepeatedBlockIsTheFrameworks(t *testing.T) {
+func TestAStateOfAnotherFormIsTheFrameworks(t *testing.T) {
 	t.Parallel()
-	const other, block = "opensandbox_sandbox", `"periodic":[],"volume":[]`
-	for _, s := range sides(t) {
-		server, framework, _, _ := s.begin(t)
-		for title, c := range map[string]struct {
-			json string
-			own  bool
-		}{
-			"all":           {`{"id":"x",` + block + `}`, s.name == other}, // an attribute too many for the other
-			"lacking":       {`{"id":"x"}`, s.name != other},
-			"null":          {`{"id":"x","volume":null,"periodic":[]}`, false},
-			"lacking, deep": {`{"id":"x",` + blockOf(s.name) + `"network_policy":{"default_action":"deny"}}`, false},
-			"superfluous":   {`{"id":"x","was":"removed"}`, false},
-		} {
-			framework.calls = nil
-			_, err := server.UpgradeResourceState(t.Context(), &tfprotov6.UpgradeResourceStateRequest{
-				TypeName: s.name, RawState: &tfprotov6.RawState{JSON: []byte(c.json)},
-			})
-			if own := len(framework.calls) == 0; err != nil || own != c.own {
-				t.Errorf("%s, %s: answered without the framework: %v, want %v (%v)", s.name, title, own, c.own, err)
-			}
+	kind := tftypes.Object{AttributeTypes: map[string]tftypes.Type{
+		"id": tftypes.String, "ttl": tftypes.Number, "paused": tftypes.Bool, "ports": tftypes.Set{ElementType: tftypes.Number},
+		"labels": tftypes.Map{ElementType: tftypes.String},
+		"volume": tftypes.List{ElementType: tftypes.Object{AttributeTypes: map[string]tftypes.Type{"name": tftypes.String}}},
+	}}
+	whole := map[string]any{
+		"id": "x", "ttl": 60, "paused": nil, "ports": []any{80}, "labels": map[string]any{"a": "b"}, "volume": []any{map[string]any{"name": "v"}},
+	}
+	for title, c := range map[string]struct {
+		change func(map[string]any)
+		own    bool
+	}{
+		"as it is":                         {func(map[string]any) {}, true},
+		"an attribute is null":             {func(m map[string]any) { m["ports"] = nil }, true},
+		"an attribute is missing":          {func(m map[string]any) { delete(m, "paused") }, false},
+		"an attribute too many":            {func(m map[string]any) { m["was"] = "removed" }, false},
+		"an attribute of another type":     {func(m map[string]any) { m["ttl"] = "60" }, false},
+		"an element of another type":       {func(m map[string]any) { m["ports"] = []any{"80"} }, false},
+		"a label of another type":          {func(m map[string]any) { m["labels"] = map[string]any{"a": 1} }, false},
+		"a repeated block is null":         {func(m map[string]any) { m["volume"] = nil }, false},
+		"a block with an attribute more":   {func(m map[string]any) { m["volume"] = []any{map[string]any{"name": "v", "size": 1}} }, false},
+		"a block is no list":               {func(m map[string]any) { m["volume"] = map[string]any{} }, false},
+		"an object is a text":              {func(m map[string]any) { m["volume"] = []any{"v"} }, false},
+		"a number that floats can't count": {func(m map[string]any) { m["ttl"] = json.Number("123456789012345678901") }, true},
+	} {
+		state := maps.Clone(whole)
+		c.change(state)
+		text, err := json.Marshal(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &server{}
+		s.unchanged.Store(&map[string]*shortcut{"thing": {wireType: kind, version: 1}})
+		answer := s.upgraded(&tfprotov6.UpgradeResourceStateRequest{TypeName: "thing", Version: 1, RawState: &tfprotov6.RawState{JSON: text}})
+		if own := answer != nil; own != c.own {
+			t.Errorf("%s: answered without the framework: %v, want %v", title, own, c.own)
+		}
+		if c.own && string(answer.UpgradedState.JSON) != string(text) {
+			t.Errorf("%s: got %s", title, answer.UpgradedState.JSON)
+		}
+		if s.upgraded(&tfprotov6.UpgradeResourceStateRequest{TypeName: "thing", Version: 0, RawState: &tfprotov6.RawState{JSON: text}}) != nil {
+			t.Errorf("%s: an older version's state is answered for", title)
 		}
 	}
-}
-
-// blockOf are the repeated blocks of a type, empty.
-func blockOf(typeName string) string {
-	if typeName == "opensandbox_sandbox" {
-		return `"periodic":[],"volume":[],`
-	}
-	return ""
 }
 
 // The shortcut knows neither plan modifiers, nor defaults of what can't be configured.

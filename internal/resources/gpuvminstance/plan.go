@@ -9,7 +9,6 @@ import (
 	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/gpuvm"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/labels"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
-	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/unchanged"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/upload"
 )
@@ -38,7 +37,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	switch {
 	case state.Status.ValueString() == api.StatusFailed:
 		plan.ReplaceByStatus(ctx, resp)
-	case awaitsAdoption(ctx, req.Private, state.OnCreateFailure.IsNull()):
+	case plan.AwaitsAdoption(ctx, req.Private, state.OnCreateFailure.IsNull()):
 		r.planAdoption(ctx, change, planned, state, resp)
 	default:
 		plan.Replace(resp, change.Of(replacing...)...)
@@ -46,17 +45,11 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	}
 }
 
-// Settled says whether nothing but a proposed change makes ModifyPlan plan something for the instance: no failure, no adoption, no local file.
+// Settled says whether nothing but a proposed change makes ModifyPlan plan something: no failure, no adoption, no local file. A
+// branch that is added there needs its word here.
 func (r *Resource) Settled(ctx context.Context, object unchanged.Object) bool {
 	return object.IsNull("files") && object.Text("status") != api.StatusFailed &&
-		!awaitsAdoption(ctx, object.Notes, object.IsNull("on_create_failure"))
-}
-
-// awaitsAdoption says whether an apply has yet to take over an imported instance. The note of its import is lost with all of
-// the private state when the provider is killed in the middle of that apply; but only what was imported lacks a value that
-// has a default.
-func awaitsAdoption(ctx context.Context, notes private.State, lacksDefault bool) bool {
-	return private.IsImported(ctx, notes) || lacksDefault
+		!plan.AwaitsAdoption(ctx, object.Notes, object.IsNull("on_create_failure"))
 }
 
 // planNew shows of an instance that is to be made what can be known.

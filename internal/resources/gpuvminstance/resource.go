@@ -158,7 +158,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if awaitsAdoption(ctx, req.Private, state.OnCreateFailure.IsNull()) {
+	if plan.AwaitsAdoption(ctx, req.Private, state.OnCreateFailure.IsNull()) {
 		r.adopt(ctx, &planned, resp)
 	} else {
 		// Labels that somebody removed and the user then gave up are nobody's any more.

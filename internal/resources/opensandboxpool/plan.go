@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
-	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
 )
 
 // ModifyPlan says what replaces a pool, and adopts an imported one, whose template the server doesn't tell.
@@ -27,7 +26,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	plan.Replace(resp, change.Of("name")...)
 	otherTemplate := len(change.Of("template")) > 0 && !sameTemplate(ctx, req, resp)
 	switch {
-	case awaitsAdoption(ctx, req.Private, change.State["template"].IsNull()):
+	case plan.AwaitsAdoption(ctx, req.Private, change.State["template"].IsNull()):
 		var unverified []string
 		if otherTemplate {
 			unverified = append(unverified, "template")
@@ -36,12 +35,6 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	case otherTemplate:
 		plan.Replace(resp, "template")
 	}
-}
-
-// awaitsAdoption says whether an apply has yet to take over an imported pool. The note of its import is lost with all of the private
-// state when the provider is killed in the middle of that apply; but only what was imported has no template.
-func awaitsAdoption(ctx context.Context, notes private.State, templateIsNull bool) bool {
-	return private.IsImported(ctx, notes) || templateIsNull
 }
 
 // knowID plans the id of a pool that is to be made: its name.

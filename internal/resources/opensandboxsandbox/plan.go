@@ -14,7 +14,6 @@ import (
 	api "github.com/agentenv/terraform-provider-gpuvm/internal/apiclient/opensandbox"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/metadata"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
-	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/unchanged"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/upload"
 )
@@ -56,7 +55,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	p := planning{Change: change, resource: r, planned: planned, state: state, resp: resp}
 	p.Keep(ctx, resp, computed...)
-	switch imported := awaitsAdoption(ctx, req.Private, state.OnCreateFailure.IsNull()); {
+	switch imported := plan.AwaitsAdoption(ctx, req.Private, state.OnCreateFailure.IsNull()); {
 	case hasEnded(state.Status.ValueString()):
 		plan.ReplaceByStatus(ctx, resp)
 	case imported:
@@ -71,11 +70,12 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	}
 }
 
-// Settled says whether nothing but a proposed change makes ModifyPlan plan something for the sandbox: no end of it, no adoption, no local file, no
-// time that runs out, no pause that its status may deny, and default metadata as they were.
+// Settled says whether nothing but a proposed change makes ModifyPlan plan something: no end of the sandbox, no adoption, no local
+// file, no time that runs out, no pause that its status may deny, and default metadata as they were. A branch that is added there
+// needs its word here.
 func (r *Resource) Settled(ctx context.Context, object unchanged.Object) bool {
 	if !object.IsNull("files") || !object.IsNull("renew_below_seconds") || !object.IsNull("paused") ||
-		hasEnded(object.Text("status")) || awaitsAdoption(ctx, object.Notes, object.IsNull("on_create_failure")) {
+		hasEnded(object.Text("status")) || plan.AwaitsAdoption(ctx, object.Notes, object.IsNull("on_create_failure")) {
 		return false
 	}
 	own, ok := object.Value(ctx, "metadata").(types.Map)
@@ -85,13 +85,6 @@ func (r *Resource) Settled(ctx context.Context, object unchanged.Object) bool {
 	var diags diag.Diagnostics
 	wanted := metadata.Effective(ctx, own, r.service.DefaultMetadata, &diags)
 	return !diags.HasError() && wanted.Equal(object.Value(ctx, "effective_metadata"))
-}
-
-// awaitsAdoption says whether an apply has yet to take over an imported sandbox. The note of its import is lost with all of the
-// private state when the provider is killed in the middle of that apply; but only what was imported lacks a value that has a
-// default.
-func awaitsAdoption(ctx context.Context, notes private.State, lacksDefault bool) bool {
-	return private.IsImported(ctx, notes) || lacksDefault
 }
 
 // hasEnded says whether a sandbox in that state can't come back.

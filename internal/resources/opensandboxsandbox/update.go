@@ -13,6 +13,7 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/connection"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/diagnose"
 	lifecycle "github.com/agentenv/terraform-provider-gpuvm/internal/lifecycle/opensandbox"
+	"github.com/agentenv/terraform-provider-gpuvm/internal/plan"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/private"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/upload"
 )
@@ -34,7 +35,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	defer cancel()
 
 	u.id, u.reached = u.state.ID.ValueString(), u.state
-	u.adopting = awaitsAdoption(ctx, req.Private, u.state.OnCreateFailure.IsNull())
+	u.adopting = plan.AwaitsAdoption(ctx, req.Private, u.state.OnCreateFailure.IsNull())
 	result := &u.planned
 	if u.run(ctx); resp.Diagnostics.HasError() {
 		result = &u.reached
