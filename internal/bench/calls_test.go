@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"net/http/httptest"
 	"testing"
@@ -14,7 +15,7 @@ import (
 	"github.com/agentenv/terraform-provider-gpuvm/internal/terraformcore"
 )
 
-// BenchmarkCalls shows what each call of a plan without changes costs the provider, without Terraform and without the wire;
+// BenchmarkCalls shows what each call of a plan without changes, and the plan of a new object, costs the provider, without Terraform and without the wire;
 // with -cpuprofile it shows what of it is whose.
 func BenchmarkCalls(b *testing.B) {
 	vms := httptest.NewServer(gpuvm.New(gpuvm.Options{Token: token}))
@@ -56,6 +57,7 @@ func BenchmarkCalls(b *testing.B) {
 			}},
 			{"read", func(ctx context.Context) error { _, err := c.server.ReadResource(ctx, calls.read); return err }},
 			{"plan", func(ctx context.Context) error { _, err := c.server.PlanResourceChange(ctx, calls.plan); return err }},
+			{"plan-new", func(ctx context.Context) error { _, err := c.server.PlanResourceChange(ctx, calls.planNew); return err }},
 		} {
 			b.Run(c.resource+"/"+call.name, func(b *testing.B) {
 				b.ReportAllocs()
@@ -97,6 +99,7 @@ type recorder struct {
 	upgrade  *tfprotov6.UpgradeResourceStateRequest
 	read     *tfprotov6.ReadResourceRequest
 	plan     *tfprotov6.PlanResourceChangeRequest
+	planNew  *tfprotov6.PlanResourceChangeRequest // the first
 }
 
 func (r *recorder) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
@@ -116,5 +119,6 @@ func (r *recorder) ReadResource(ctx context.Context, req *tfprotov6.ReadResource
 
 func (r *recorder) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	r.plan = req
+	r.planNew = cmp.Or(r.planNew, req)
 	return r.Server.PlanResourceChange(ctx, req)
 }
