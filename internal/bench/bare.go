@@ -6,9 +6,13 @@ import (
 	"os"
 	"text/tabwriter"
 
+	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/program"
+	providers "github.com/agentenv/terraform-provider-gpuvm/internal/provider"
 )
 
 // The bare provider does nothing at all, without the plugin framework: what Terraform takes for it, it takes for any provider.
@@ -21,8 +25,8 @@ const (
 // wide is how many attributes or blocks a schema of the bare provider has more than a plain one.
 const wide = 40
 
-// widths are the schemas of the bare provider, each under the name of its resource type. What is more is left out of the
-// configuration.
+// widths are the schemas of the bare provider, each under the name of its resource type. What is more than a plain one has, is left
+// out of the configuration. The last two are those of our own machines.
 var widths = []struct {
 	name, title string
 	more        func(block *tfprotov6.SchemaBlock, name string)
@@ -45,6 +49,8 @@ var widths = []struct {
 	{"bare_lists", "40 repeated blocks of two texts more", func(b *tfprotov6.SchemaBlock, name string) {
 		b.BlockTypes = append(b.BlockTypes, nested(name, tfprotov6.SchemaNestedBlockNestingModeList))
 	}},
+	{"bare_gpuvm_instance", "that of gpuvm_instance", nil},
+	{"bare_opensandbox_sandbox", "that of opensandbox_sandbox", nil},
 }
 
 func two() []*tfprotov6.SchemaAttribute {
@@ -65,13 +71,23 @@ func serveBare() error {
 	return tf6server.Serve(bareAddress, func() tfprotov6.ProviderServer { return bare{} })
 }
 
-func (bare) GetProviderSchema(context.Context, *tfprotov6.GetProviderSchemaRequest) (*tfprotov6.GetProviderSchemaResponse, error) {
+func (bare) GetProviderSchema(ctx context.Context, _ *tfprotov6.GetProviderSchemaRequest) (*tfprotov6.GetProviderSchemaResponse, error) {
 	answer := &tfprotov6.GetProviderSchemaResponse{
 		ServerCapabilities: &tfprotov6.ServerCapabilities{GetProviderSchemaOptional: true, PlanDestroy: true},
 		Provider:           &tfprotov6.Schema{Block: &tfprotov6.SchemaBlock{}}, ResourceSchemas: map[string]*tfprotov6.Schema{},
 	}
+	for name, p := range map[string]provider.Provider{"gpuvm_instance": providers.GPUVM("bench")(), "opensandbox_sandbox": providers.OpenSandbox("bench")()} {
+		served, err := program.NewServer(p).GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
+		if err != nil {
+			return nil, err
+		}
+		answer.ResourceSchemas["bare_"+name] = served.ResourceSchemas[name]
+	}
 	for _, width := range widths {
-		block := &tfprotov6.SchemaBlock{Attributes: []*tfprotov6.SchemaAttribute{{Name: "number", Type: tftypes.String, Required: true}}}
+		if width.more == nil {
+			continue
+		}
+		block := &tfprotov6.SchemaBlock{Attributes: []*tfprotov6.SchemaAttribute{{Name: "image", Type: tftypes.String, Required: true}}}
 		for i := range wide {
 			width.more(block, fmt.Sprintf("more_%02d", i))
 		}
@@ -125,8 +141,8 @@ terraform {
   }
 }
 resource %q "x" {
-  count  = %d
-  number = count.index
+  count = %d
+  image = count.index
 }
 `, bareAddress, resource, n)
 }
@@ -146,9 +162,14 @@ func (b bench) prices(ctx context.Context) error {
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintf(w, "\nschema\tplan of %d, seconds\tmicroseconds a resource\tfor each one more\n", n)
+	plain := middle(seconds[0]) / n * 1e6
 	for i, width := range widths {
 		each := middle(seconds[i]) / n * 1e6
-		_, _ = fmt.Fprintf(w, "%s\t%.2f\t%.0f\t%.1f\n", width.title, middle(seconds[i]), each, (each-middle(seconds[0])/n*1e6)/wide)
+		_, _ = fmt.Fprintf(w, "%s\t%.2f\t%.0f", width.title, middle(seconds[i]), each)
+		if width.more != nil && i > 0 {
+			_, _ = fmt.Fprintf(w, "\t%.0f", (each-plain)/wide)
+		}
+		_, _ = fmt.Fprintln(w)
 	}
 	return w.Flush()
 }
