@@ -38,10 +38,11 @@ func (c *configuration) importObjects() {
 				c.stage.importByIdentity(kind, values(t, asBlock(t, identity), nil), id)
 				continue
 			}
-			placeholder := text(t, block, "id")
+			named := block
 			if identity != nil {
-				placeholder = text(t, asBlock(t, identity), "id")
+				named = asBlock(t, identity)
 			}
+			placeholder := text(t, named, "id")
 			fresh.write(file, []byte(strings.ReplaceAll(string(c.read(file)), placeholder, id)))
 			fresh.adopts(file)
 		}
