@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/agentenv/terraform-provider-gpuvm/internal/catalog"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/clock"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/gpuvm"
 	"github.com/agentenv/terraform-provider-gpuvm/internal/fakeservice/opensandbox"
@@ -60,16 +61,16 @@ func (b bench) stage(ctx context.Context, o options, configuration string) (*sta
 	if err != nil {
 		return nil, err
 	}
-	for name, program := range map[string]string{
-		"terraform-provider-gpuvm":       filepath.Join(programs, "terraform-provider-gpuvm"),
-		"terraform-provider-opensandbox": filepath.Join(programs, "terraform-provider-opensandbox"),
-		"terraform-provider-bare":        bare,
-	} {
+	links := map[string]string{"terraform-provider-bare": bare}
+	for _, p := range catalog.Providers() {
+		links[p.Program()] = filepath.Join(programs, p.Program())
+	}
+	for name, program := range links {
 		if err := os.Symlink(program, filepath.Join(dir, name)); err != nil {
 			return nil, err
 		}
 	}
-	overrides := terraformcli.DevOverrides(dir, "registry.terraform.io/agentenv/gpuvm", "registry.terraform.io/agentenv/opensandbox", bareAddress)
+	overrides := terraformcli.DevOverrides(dir, append(catalog.Addresses(), bareAddress)...)
 	for name, text := range map[string]string{config: overrides, filepath.Join(dir, "main.tf"): configuration} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			return nil, err

@@ -45,26 +45,8 @@ func (b bench) starts(ctx context.Context) error {
 var validated = []struct{ title, configuration string }{
 	{"validate, no provider", "output \"nothing\" {\n  value = 1\n}\n"},
 	{"validate, a provider that does nothing", bareConfiguration(widths[0].name, 1)},
-	{"validate, gpuvm", `
-terraform {
-  required_providers {
-    gpuvm = { source = "registry.terraform.io/agentenv/gpuvm" }
-  }
-}
-resource "gpuvm_instance" "x" {
-  image = "client"
-}
-`},
-	{"validate, opensandbox", `
-terraform {
-  required_providers {
-    opensandbox = { source = "registry.terraform.io/agentenv/opensandbox" }
-  }
-}
-resource "opensandbox_sandbox" "x" {
-  image = "python:3.11"
-}
-`},
+	{"validate, gpuvm", fmt.Sprintf(kinds[1].resource, 1)},
+	{"validate, opensandbox", fmt.Sprintf(kinds[2].resource, 1)},
 }
 
 // handshake starts a provider as Terraform does, and waits for the line by which it says where it serves.

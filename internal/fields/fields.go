@@ -56,14 +56,21 @@ func (o Object) Value(ctx context.Context, name string) attr.Value {
 
 // Into fills a model: a pointer to a struct whose fields are named by tfsdk tags. ok is false where a value doesn't fit.
 func (o Object) Into(ctx context.Context, model any) (ok bool) {
+	return o.into(ctx, model, func(string, attr.Value) {})
+}
+
+// into is Into that shows each value.
+func (o Object) into(ctx context.Context, model any, show func(name string, value attr.Value)) (ok bool) {
 	target := reflect.ValueOf(model).Elem()
 	for name, index := range tagged(target.Type()) {
-		value := reflect.ValueOf(o.Value(ctx, name))
+		found := o.Value(ctx, name)
+		value := reflect.ValueOf(found)
 		field := target.FieldByIndex(index)
 		if !value.IsValid() || !value.Type().AssignableTo(field.Type()) {
 			return false
 		}
 		field.Set(value)
+		show(name, found)
 	}
 	return true
 }
@@ -71,27 +78,22 @@ func (o Object) Into(ctx context.Context, model any) (ok bool) {
 // typed is a schema.
 type typed interface{ Type() attr.Type }
 
-// Get fills a model from a configuration, a plan or a state.
+// Get fills a model from a configuration, a plan or a state, and has each value that can check itself do so.
 func Get(ctx context.Context, schema typed, raw tftypes.Value, model any) (diags diag.Diagnostics) {
 	kind, isObject := schema.Type().(attr.TypeWithAttributeTypes)
 	if isObject {
-		if object, ok := Of(raw, kind.AttributeTypes()); ok && object.Into(ctx, model) {
-			return object.check(ctx)
+		check := func(name string, value attr.Value) {
+			if value, ok := value.(xattr.ValidateableAttribute); ok {
+				var resp xattr.ValidateAttributeResponse
+				value.ValidateAttribute(ctx, xattr.ValidateAttributeRequest{Path: path.Root(name)}, &resp)
+				diags.Append(resp.Diagnostics...)
+			}
+		}
+		if object, ok := Of(raw, kind.AttributeTypes()); ok && object.into(ctx, model, check) {
+			return diags
 		}
 	}
 	diags.AddError("Value can't be read", "This is a fault of the provider: its schema and its model differ. Please report it.")
-	return diags
-}
-
-// check has each value that can check itself do so.
-func (o Object) check(ctx context.Context) (diags diag.Diagnostics) {
-	for name := range o.Kinds {
-		if value, ok := o.Value(ctx, name).(xattr.ValidateableAttribute); ok {
-			var resp xattr.ValidateAttributeResponse
-			value.ValidateAttribute(ctx, xattr.ValidateAttributeRequest{Path: path.Root(name)}, &resp)
-			diags.Append(resp.Diagnostics...)
-		}
-	}
 	return diags
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/agentenv/terraform-provider-gpuvm/internal/fields"
 )
 
 // Change is a planned change of an object that stands: its top-level attributes and blocks before, after, and as
@@ -23,15 +25,12 @@ func ChangeOf(req resource.ModifyPlanRequest) (change Change, ok bool) {
 	if req.State.Raw.IsNull() || req.Plan.Raw.IsNull() {
 		return Change{}, false
 	}
-	return Change{State: fields(req.State.Raw), Plan: fields(req.Plan.Raw), Config: fields(req.Config.Raw)}, true
+	return Change{State: valuesOf(req.State.Raw), Plan: valuesOf(req.Plan.Raw), Config: valuesOf(req.Config.Raw)}, true
 }
 
-func fields(object tftypes.Value) map[string]tftypes.Value {
-	var f map[string]tftypes.Value
-	if object.IsNull() || !object.IsKnown() || object.As(&f) != nil {
-		return map[string]tftypes.Value{}
-	}
-	return f
+func valuesOf(raw tftypes.Value) map[string]tftypes.Value {
+	object, _ := fields.Of(raw, nil)
+	return object.Values
 }
 
 // Of gives those of the named attributes that change in a way that matters. A default that fills a null isn't one (an

@@ -9,7 +9,7 @@ import (
 )
 
 // The framework (1.19) keeps the context of each call until the program ends, and with it all that the connection holds for
-// the call: some 100 kB for each object of a shortcut. These calls are made with a context that lets go of that.
+// the call: some 100 kB for each object of a fleet. These calls are made with a context that lets go of that.
 
 func (s *server) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	return released(ctx, req, s.Server.ValidateResourceConfig)

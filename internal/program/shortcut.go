@@ -37,9 +37,10 @@ func newShortcut(ctx context.Context, framework tfprotov6.ProviderServer, typeNa
 	var identified resource.IdentitySchemaResponse
 	r.IdentitySchema(ctx, resource.IdentitySchemaRequest{}, &identified)
 	sc := &shortcut{resource: r, version: described.Schema.Version}
-	sc.wireType, _ = described.Schema.Type().TerraformType(ctx).(tftypes.Object)
+	kind := described.Schema.Type()
+	sc.wireType, _ = kind.TerraformType(ctx).(tftypes.Object)
 	sc.identityType, _ = identified.IdentitySchema.Type().TerraformType(ctx).(tftypes.Object)
-	if object, ok := described.Schema.Type().(attr.TypeWithAttributeTypes); ok {
+	if object, ok := kind.(attr.TypeWithAttributeTypes); ok {
 		sc.attrTypes = object.AttributeTypes()
 	}
 	var defaulted []string
@@ -127,11 +128,12 @@ func (sc *shortcut) read(encoded *tfprotov6.DynamicValue) (fields.Object, bool) 
 	return fields.Of(value, sc.attrTypes)
 }
 
-// stored is read for an object of the state, and the notes on it.
-func (sc *shortcut) stored(encoded *tfprotov6.DynamicValue, notes []byte) (unchanged.Object, bool) {
+// stored is read for an object of the state, and the notes on it. One that an import has left is still to be adopted, so it is
+// never unchanged.
+func (sc *shortcut) stored(ctx context.Context, encoded *tfprotov6.DynamicValue, notes []byte) (unchanged.Object, bool) {
 	object, ok := sc.read(encoded)
 	stored, err := private.Parse(notes)
-	return unchanged.Object{Object: object, Notes: stored}, ok && err == nil
+	return unchanged.Object{Object: object, Notes: stored}, ok && err == nil && !private.IsImported(ctx, stored)
 }
 
 // identify makes an object's identity of its attributes. Before Terraform 1.12 none is known, and a state of then has none yet;
@@ -157,7 +159,7 @@ func (sc *shortcut) proposesNothing(ctx context.Context, req *tfprotov6.PlanReso
 		len(req.PriorState.MsgPack) == 0 || !bytes.Equal(req.PriorState.MsgPack, req.ProposedNewState.MsgPack) {
 		return false
 	}
-	object, ok := sc.stored(req.PriorState, req.PriorPrivate)
+	object, ok := sc.stored(ctx, req.PriorState, req.PriorPrivate)
 	config, configOK := sc.read(req.Config)
 	defaults, defaultsOK := sc.defaults()
 	if !ok || !configOK || !defaultsOK {

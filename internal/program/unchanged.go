@@ -29,7 +29,7 @@ func (s *server) ConfigureProvider(ctx context.Context, req *tfprotov6.Configure
 
 func isError(d *tfprotov6.Diagnostic) bool { return d.Severity == tfprotov6.DiagnosticSeverityError }
 
-// shortcutOf gives the resource type that may answer by itself, or nil.
+// shortcutOf gives what answers for a resource type, or nil.
 func (s *server) shortcutOf(typeName string) *shortcut {
 	if shortcuts := s.unchanged.Load(); shortcuts != nil {
 		return (*shortcuts)[typeName]
@@ -37,7 +37,7 @@ func (s *server) shortcutOf(typeName string) *shortcut {
 	return nil
 }
 
-// shortcuts gives the resource types of a configured provider that know their unchanged objects.
+// shortcuts makes what answers for those resource types of a configured provider that know their unchanged objects.
 func (s *server) shortcuts(ctx context.Context) map[string]*shortcut {
 	all := map[string]*shortcut{}
 	configured, ok := s.provider.(unchanged.Provider)
@@ -82,7 +82,7 @@ func (s *server) refreshed(ctx context.Context, req *tfprotov6.ReadResourceReque
 	if sc == nil {
 		return ctx, nil
 	}
-	object, ok := sc.stored(req.CurrentState, req.Private)
+	object, ok := sc.stored(ctx, req.CurrentState, req.Private)
 	if !ok {
 		return ctx, nil
 	}

@@ -26,7 +26,7 @@ type Resource interface {
 	Settled(ctx context.Context, object Object) bool
 }
 
-// Object is an object in Terraform's state.
+// Object is an object in Terraform's state. It isn't one that an import has left and no apply has adopted yet.
 type Object struct {
 	fields.Object
 	Notes private.State

@@ -125,7 +125,7 @@ func (r *Resource) Look(ctx context.Context, object unchanged.Object) (context.C
 	var state model
 	var diags diag.Diagnostics
 	service := r.service.Lifecycle(&diags)
-	if diags.HasError() || !object.Into(ctx, &state) || private.IsImported(ctx, object.Notes) {
+	if diags.HasError() || !object.Into(ctx, &state) {
 		return ctx, false
 	}
 	timeout, invalid := state.Timeouts.Read(ctx, readTimeout)
